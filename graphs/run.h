@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a plan, and the report of what happened. */
+#ifndef EK_GRAPHS_RUN_H
+#define EK_GRAPHS_RUN_H
+
+#include "graphs/plan.h"
+
+EK_BEGIN_DECLS
+
+typedef struct ek_progress {
+    int pass, n_passes;
+    int64_t chunks_done, n_chunks; /* of this pass */
+    int64_t steps_done, n_steps;   /* time steps of this pass */
+    double seconds;                /* since the run started */
+} ek_progress;
+
+/* A zeroed struct is the defaults. */
+typedef struct ek_run_options {
+    void (*on_progress)(const ek_progress *progress, void *user); /* on the calling thread */
+    void *user;
+    unsigned progress_ms;  /* between calls; 0: 200 */
+    bool handle_interrupt; /* SIGINT and SIGTERM end the run at a chunk's end, with EK_ECANCELED */
+} ek_run_options;
+
+typedef struct ek_report ek_report;
+
+/* ek_run executes the plan on the calling thread and blocks until the end. On failure nothing is
+ * half-written, all memory is released, and the error names stage and chunk. A plan may be run
+ * again, one run at a time. `report` may be NULL; else destroy it with ek_report_destroy. */
+EK_API ek_status ek_run(ek_plan *plan, const ek_run_options *options, ek_report **report);
+EK_API void ek_report_destroy(ek_report *report);
+
+/* Wall time of the run; and the device's part of it: copies, kernels and library calls, by events on
+ * their queues, added up (work that overlaps counts twice). Seconds. */
+EK_API double ek_report_seconds(const ek_report *report);
+EK_API double ek_report_device_seconds(const ek_report *report);
+
+/* Counts: chunks processed, bytes copied to the device and back, single launches and graph launches
+ * made, graphs captured. */
+typedef struct ek_counts {
+    int64_t chunks, upload_bytes, download_bytes;
+    int64_t launches, graph_launches, graphs, graph_nodes;
+} ek_counts;
+EK_API ek_counts ek_report_counts(const ek_report *report);
+
+/* ek_report_array returns array `name` that a download node without a sink behind it, or with one,
+ * brought to the host: its values (float64 or int32, see its spec) and their number. NULL with an
+ * error if there is none. Borrowed from the report. */
+EK_API const void *ek_report_array(const ek_report *report, const ek_node *node, const char *name,
+                                   int64_t *n_values);
+
+/* ek_report_number is ek_report_array for a scalar; NaN if there is none. */
+EK_API double ek_report_number(const ek_report *report, const ek_node *node, const char *name);
+
+/* ek_report_modes returns how many modes a download node's result has (0 if it has none). */
+EK_API int64_t ek_report_modes(const ek_report *report, const ek_node *node);
+
+EK_END_DECLS
+
+#endif /* EK_GRAPHS_RUN_H */
