@@ -19,8 +19,8 @@ EK_API ek_status ek_pipeline_create(ek_pipeline **out, const char *name);
 EK_API void ek_pipeline_destroy(ek_pipeline *pipeline);
 
 /* ek_pipeline_add adds a node running `stage`, with a copy of `options` (the stage's option
- * struct; NULL: defaults). inputs[i] feeds the stage's i-th input port. The node is called after its
- * stage, with a number from the second on. Returns NULL after a mistake. Borrowed from the
+ * struct; NULL: defaults). inputs[i] feeds the stage's i-th input port. The node is called after
+ * its stage, with a number from the second on. Returns NULL after a mistake. Borrowed from the
  * pipeline. */
 EK_API ek_node *ek_pipeline_add(ek_pipeline *pipeline, const ek_stage *stage,
                                 ek_node *const *inputs, int n_inputs, const void *options);

@@ -17,12 +17,12 @@ typedef enum ek_launch {
 
 /* A zeroed struct is the defaults. */
 typedef struct ek_plan_options {
-    const char *backend;    /* "auto" (NULL), "host", "cuda" */
-    ek_launch launch;       /* 0: graph */
-    int slots;              /* chunks in flight; 0: 3 */
-    size_t device_bytes;    /* budget of device memory; 0: 90 % of what is free */
-    size_t pinned_bytes;    /* budget of pinned memory; 0: no limit */
-    bool reread;            /* read the files again for a second pass even if the chunks would fit */
+    const char *backend; /* "auto" (NULL), "host", "cuda" */
+    ek_launch launch;    /* 0: graph */
+    int slots;           /* chunks in flight; 0: 3 */
+    size_t device_bytes; /* budget of device memory; 0: 90 % of what is free */
+    size_t pinned_bytes; /* budget of pinned memory; 0: no limit */
+    bool reread;         /* read the files again for a second pass even if the chunks would fit */
 } ek_plan_options;
 
 typedef struct ek_plan ek_plan;
@@ -45,12 +45,13 @@ EK_API ek_launch ek_plan_launch(const ek_plan *plan);
 EK_API const char *ek_launch_name(ek_launch launch);
 EK_API ek_launch ek_launch_parse(const char *name);
 
-/* ek_plan_field returns the metadata of the source, ek_plan_spec what a node puts out (NULL if there
- * is no such node). Borrowed from the plan. */
+/* ek_plan_field returns the metadata of the source, ek_plan_spec what a node puts out (NULL if
+ * there is no such node). Borrowed from the plan. */
 EK_API const ek_field *ek_plan_field(const ek_plan *plan);
 EK_API const ek_spec *ek_plan_spec(const ek_plan *plan, const ek_node *node);
 
-/* Device operations per chunk in pass `pass` (from 0): as single launches, and as graph launches. */
+/* Device operations per chunk in pass `pass` (from 0): as single launches, and as graph launches.
+ */
 EK_API int ek_plan_passes(const ek_plan *plan);
 EK_API int ek_plan_chunk_launches(const ek_plan *plan, int pass);
 

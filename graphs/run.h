@@ -30,8 +30,8 @@ typedef struct ek_report ek_report;
 EK_API ek_status ek_run(ek_plan *plan, const ek_run_options *options, ek_report **report);
 EK_API void ek_report_destroy(ek_report *report);
 
-/* Wall time of the run; and the device's part of it: copies, kernels and library calls, by events on
- * their queues, added up (work that overlaps counts twice). Seconds. */
+/* Wall time of the run; and the device's part of it: copies, kernels and library calls, by events
+ * on their queues, added up (work that overlaps counts twice). Seconds. */
 EK_API double ek_report_seconds(const ek_report *report);
 EK_API double ek_report_device_seconds(const ek_report *report);
 

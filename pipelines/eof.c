@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EOF analysis in one pipeline: the anomalies from the time mean, decomposed on the device. The mean
- * must be finished before an anomaly can be made, so the planner makes two passes of it; the matrix
- * never leaves the device between them. */
+/* EOF analysis in one pipeline: the anomalies from the time mean, decomposed on the device. The
+ * mean must be finished before an anomaly can be made, so the planner makes two passes of it; the
+ * matrix never leaves the device between them. */
 #include "pipelines/eof.h"
 
 ek_status ek_pipeline_eof(ek_pipeline **out, ek_node **result, const ek_eof_options *options)

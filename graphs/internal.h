@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of this folder share: the insides of a pipeline and of a plan. */
+#ifndef EK_GRAPHS_INTERNAL_H
+#define EK_GRAPHS_INTERNAL_H
+
+#include "core/memory.h"
+#include "graphs/plan.h"
+
+EK_BEGIN_DECLS
+
+struct ek_node {
+    ek_pipeline *pipeline;
+    const ek_stage *stage;
+    int index; /* in pipeline->nodes; inputs have lower ones, so this is a topological order */
+    char *name;
+    void *options;
+    int n_inputs;
+    ek_node *inputs[EK_STAGE_INPUTS];
+};
+
+struct ek_pipeline {
+    char *name;
+    ek_node **nodes;
+    size_t n_nodes, capacity;
+    ek_error error; /* the first mistake; status EK_OK if none */
+};
+
+/* A node in a plan. Buffers are indices into the plan's arenas, -1 where there is none. */
+typedef struct plan_node {
+    const ek_node *node;
+    ek_instance instance;
+    int level;          /* the pass in which it folds, ends, or first can run */
+    bool streams;       /* takes part chunk by chunk */
+    int last_use;       /* the last step that reads its output */
+    bool slot_output;   /* its stream output has a buffer per slot, since a copy queue reads it */
+    int state, scratch; /* device arena */
+    int output; /* device arena: a stream's values, or a result's arrays one after another */
+} plan_node;
+
+/* A pass: one sweep over the source. */
+typedef struct plan_pass {
+    bool *member;     /* per node: takes part chunk by chunk */
+    bool replay;      /* chunks are in device memory already: nothing is read or uploaded */
+    int region_nodes; /* device nodes in the pass's region */
+    int launches;     /* operations of the region per chunk, the copies of headers included */
+    int uploads, downloads, sinks;
+} plan_pass;
+
+struct ek_plan {
+    ek_pipeline *pipeline;
+    ek_plan_options options;
+    ek_backend *backend;
+    ek_backend_props props;
+    char reason[256];
+    bool io_held;
+
+    int n_nodes;
+    plan_node *nodes;
+    int source; /* index of the source node */
+    int n_passes;
+    plan_pass *passes;
+
+    int n_slots;
+    int64_t n_chunks;
+    size_t chunk_bytes; /* of stored values in one slot, aligned */
+    bool resident;      /* uploads keep all chunks in device memory */
+
+    ek_arena device; /* states, scratch, results, values between stages */
+    size_t staging_bytes, resident_bytes, slot_output_bytes; /* device */
+    size_t ring_bytes, result_bytes, status_bytes;           /* pinned */
+    size_t header_bytes;                                     /* in each of the two */
+    size_t device_bytes, pinned_bytes;                       /* totals */
+};
+
+/* ek__node_port returns the input of `to` that `from` feeds, -1 if none. */
+static inline int ek__node_port(const ek_node *to, const ek_node *from)
+{
+    for (int i = 0; i < to->n_inputs; i++) {
+        if (to->inputs[i] == from) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static inline bool ek__stage_is(const ek_node *node, unsigned flag)
+{
+    return (node->stage->flags & flag) != 0;
+}
+
+/* ek__plan_step numbers the moments of a run for the memory plan: in each pass first the chunk
+ * steps of all nodes, then the closing steps. */
+static inline int ek__plan_step(const ek_plan *plan, int pass, int node, bool closing)
+{
+    return (2 * pass + (closing ? 1 : 0)) * plan->n_nodes + node;
+}
+
+/* ek__plan_result_bytes returns the bytes of a result's arrays, each aligned, at planned extents.
+ */
+size_t ek__plan_result_bytes(const ek_spec *spec);
+
+/* passes.c: levels, passes and their members. */
+ek_status ek__plan_passes(ek_plan *plan);
+
+/* plan_memory.c: buffers, budget, and the choice between keeping chunks and reading again. */
+ek_status ek__plan_memory(ek_plan *plan);
+
+/* explain.c: the memory table as text. Free with ek_free. */
+char *ek__plan_memory_text(const ek_plan *plan);
+
+EK_END_DECLS
+
+#endif /* EK_GRAPHS_INTERNAL_H */

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory of a plan: which buffer lives when, what it adds up to, and whether the stored chunks may
+ * stay in device memory for a later pass. Nothing is allocated here. */
+#include "graphs/internal.h"
+
+#define BUDGET_PERCENT 90
+
+size_t ek__plan_result_bytes(const ek_spec *spec)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < spec->n_arrays; i++) {
+        bytes += ek_align(ek_array_bytes(&spec->arrays[i], spec->extent));
+    }
+    return bytes;
+}
+
+static int first_pass(const ek_plan *plan, int node)
+{
+    for (int k = 0; k < plan->n_passes; k++) {
+        if (plan->passes[k].member[node]) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+/* set_last_use finds the last step that reads the node's output. A result that a streaming node
+ * uses is read until the chunks of that pass end. */
+static void set_last_use(const ek_plan *plan, plan_node *self)
+{
+    int own = self->node->index;
+    self->last_use = ek__plan_step(plan, self->level, own, !self->streams);
+    bool stream = self->instance.out.kind == EK_STREAM;
+    for (int j = own + 1; j < plan->n_nodes; j++) {
+        const plan_node *user = &plan->nodes[j];
+        if (ek__node_port(user->node, self->node) < 0) {
+            continue;
+        }
+        if (!user->streams) {
+            self->last_use = EK_MAX(self->last_use, ek__plan_step(plan, user->level, j, true));
+        }
+        for (int k = 0; user->streams && k < plan->n_passes; k++) {
+            if (plan->passes[k].member[j]) {
+                int step = ek__plan_step(plan, k, stream ? j : plan->n_nodes - 1, false);
+                self->last_use = EK_MAX(self->last_use, step);
+            }
+        }
+        if (stream && ek__stage_is(user->node, EK_STAGE_DOWNLOAD)) {
+            self->slot_output = true;
+        }
+    }
+}
+
+static size_t values_bytes(const ek_spec *spec)
+{
+    return (size_t)spec->chunk_rows * (size_t)spec->extent[EK_AXIS_CELL] * sizeof(double);
+}
+
+/* stream_bytes is what one slot needs for a node's stream output. */
+static size_t stream_bytes(const ek_plan *plan, const ek_spec *spec)
+{
+    return spec->packed ? plan->chunk_bytes : ek_align(values_bytes(spec));
+}
+
+/* add_device_buffers plans state, scratch and output of a device node. */
+static ek_status add_device_buffers(ek_plan *plan, plan_node *self)
+{
+    int own = self->node->index;
+    const ek_needs *needs = &self->instance.needs;
+    const ek_spec *out = &self->instance.out;
+    bool fold = ek__stage_is(self->node, EK_STAGE_FOLD);
+    int pass = self->streams ? first_pass(plan, own) : self->level;
+    int first = ek__plan_step(plan, pass, self->streams ? 0 : own, !self->streams);
+    int last = fold || !self->streams ? ek__plan_step(plan, self->level, own, true)
+                                      : ek__plan_step(plan, plan->n_passes - 1, own, false);
+    if (needs->state_bytes > 0) {
+        EK_TRY(ek_arena_add(&plan->device, needs->state_bytes, first, last, &self->state));
+    }
+    if (needs->scratch_bytes > 0) {
+        EK_TRY(ek_arena_add(&plan->device, needs->scratch_bytes, first, last, &self->scratch));
+    }
+    if (out->kind == EK_RESULT) {
+        int born = ek__plan_step(plan, self->level, own, true);
+        return ek_arena_add(&plan->device, ek__plan_result_bytes(out), born, self->last_use,
+                            &self->output);
+    }
+    if (self->slot_output) {
+        plan->slot_output_bytes += (size_t)plan->n_slots * stream_bytes(plan, out);
+        return EK_OK;
+    }
+    return ek_arena_add(&plan->device, values_bytes(out), ek__plan_step(plan, pass, own, false),
+                        self->last_use, &self->output);
+}
+
+/* add_node_memory adds one node's share to the plan. */
+static ek_status add_node_memory(ek_plan *plan, plan_node *self)
+{
+    const ek_spec *out = &self->instance.out;
+    size_t slots = (size_t)plan->n_slots;
+    set_last_use(plan, self);
+    plan->status_bytes += ek_align(self->instance.needs.status_bytes);
+    if (ek__stage_is(self->node, EK_STAGE_SOURCE)) {
+        plan->ring_bytes += slots * plan->chunk_bytes;
+    } else if (ek__stage_is(self->node, EK_STAGE_UPLOAD)) {
+        plan->staging_bytes += slots * plan->chunk_bytes;
+        plan->resident_bytes += (size_t)plan->n_chunks * plan->chunk_bytes;
+    } else if (ek__stage_is(self->node, EK_STAGE_DOWNLOAD)) {
+        if (out->kind == EK_RESULT) {
+            plan->result_bytes += ek__plan_result_bytes(out);
+        } else {
+            plan->ring_bytes += slots * stream_bytes(plan, out);
+        }
+    } else if (ek__stage_is(self->node, EK_STAGE_DEVICE)) {
+        return add_device_buffers(plan, self);
+    }
+    return EK_OK;
+}
+
+/* can_replay: the pass takes from the source only what earlier passes have uploaded already. */
+static bool can_replay(const ek_plan *plan, int pass)
+{
+    const ek_node *source = plan->nodes[plan->source].node;
+    bool any = false;
+    for (int j = 0; j < plan->n_nodes; j++) {
+        const ek_node *user = plan->nodes[j].node;
+        if (!plan->passes[pass].member[j] || ek__node_port(user, source) < 0) {
+            continue;
+        }
+        if (!ek__stage_is(user, EK_STAGE_UPLOAD) || first_pass(plan, j) >= pass) {
+            return false;
+        }
+        any = true;
+    }
+    return any;
+}
+
+/* choose_residence keeps the uploaded chunks where a later pass needs them and they fit. */
+static void choose_residence(ek_plan *plan, size_t budget)
+{
+    size_t others = plan->device.bytes + plan->slot_output_bytes + plan->header_bytes;
+    bool fits = others + plan->resident_bytes <= budget && !plan->options.reread;
+    for (int k = 1; k < plan->n_passes && fits; k++) {
+        plan->passes[k].replay = can_replay(plan, k);
+        plan->resident = plan->resident || plan->passes[k].replay;
+    }
+    plan->device_bytes = others + (plan->resident ? plan->resident_bytes : plan->staging_bytes);
+}
+
+static ek_status refuse(const ek_plan *plan, const char *space, size_t needed, size_t budget)
+{
+    char *table = ek__plan_memory_text(plan);
+    ek_status rc =
+        EK_FAIL(EK_EBUDGET,
+                "%s memory: the plan needs %.1f MB and the budget is %.1f MB. Smaller "
+                "chunks (now %.1f MB), fewer slots (now %d) or fewer modes make it "
+                "smaller.\n%s",
+                space, (double)needed / 1e6, (double)budget / 1e6, (double)plan->chunk_bytes / 1e6,
+                plan->n_slots, table != NULL ? table : "");
+    ek_free(table);
+    return rc;
+}
+
+ek_status ek__plan_memory(ek_plan *plan)
+{
+    for (int i = 0; i < plan->n_nodes; i++) {
+        EK_TRY(add_node_memory(plan, &plan->nodes[i]));
+    }
+    ek_arena_layout(&plan->device);
+    plan->header_bytes =
+        (size_t)plan->n_slots * (size_t)plan->n_nodes * ek_align(sizeof(ek_chunk_header));
+    plan->pinned_bytes =
+        plan->ring_bytes + plan->result_bytes + plan->status_bytes + plan->header_bytes;
+
+    size_t budget = plan->options.device_bytes;
+    if (budget == 0) {
+        budget = plan->props.free_bytes / 100 * BUDGET_PERCENT;
+    }
+    choose_residence(plan, budget);
+    if (plan->device_bytes > budget) {
+        return refuse(plan, "device", plan->device_bytes, budget);
+    }
+    if (plan->options.pinned_bytes != 0 && plan->pinned_bytes > plan->options.pinned_bytes) {
+        return refuse(plan, "pinned", plan->pinned_bytes, plan->options.pinned_bytes);
+    }
+    return EK_OK;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run enqueues. Per chunk: the upload on one queue; then, behind an event, the region (the
+ * copy of the chunk's header and all device stages, as one graph or singly) on the compute queue;
+ * then downloads on a third. The order of chunks on each queue is the order of time, so that folds
+ * see rows in order whatever the number of slots. */
+#include "core/trace.h"
+#include "graphs/run_internal.h"
+
+#include <inttypes.h>
+
+void ek__run_inputs(ek_run_state *run, const run_slot *slot, int node, const ek_data **in)
+{
+    const plan_node *self = &run->plan->nodes[node];
+    for (int k = 0; k < self->node->n_inputs; k++) {
+        int from = self->node->inputs[k]->index;
+        bool stream = run->plan->nodes[from].instance.out.kind == EK_STREAM;
+        in[k] = stream ? &slot->data[from] : &run->report->results[from].data;
+    }
+}
+
+/* submit_node enqueues one node's work for the slot's chunk (slot NULL: for a result). */
+static ek_status submit_node(ek_run_state *run, run_slot *slot, int i)
+{
+    plan_node *self = &run->plan->nodes[i];
+    const ek_data *in[EK_STAGE_INPUTS] = {0};
+    ek__run_inputs(run, slot, i, in);
+    ek_data *out = self->instance.out.kind == EK_STREAM && slot != NULL
+                       ? &slot->data[i]
+                       : &run->report->results[i].data;
+    ek_trace_push(self->node->name, slot != NULL ? slot->chunk : -1);
+    ek_status rc = self->node->stage->submit(&self->instance, &run->exec[i], in, out);
+    if (rc == EK_OK && run->plan->options.launch == EK_LAUNCH_SERIAL) {
+        rc = ek_queue_sync(run->exec[i].queue);
+    }
+    ek_trace_pop();
+    return rc == EK_OK ? EK_OK : ek_error_prefix("%s", self->node->name);
+}
+
+/* submit_flagged enqueues the pass's members with a flag, in topological order. */
+static ek_status submit_flagged(run_slot *slot, unsigned flag)
+{
+    ek_run_state *run = slot->run;
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        if (ek__run_pass(run)->member[i] && ek__stage_is(run->plan->nodes[i].node, flag)) {
+            EK_TRY(submit_node(run, slot, i));
+        }
+    }
+    return EK_OK;
+}
+
+/* submit_region enqueues the headers and the device stages on the compute queue: the part that is
+ * captured. */
+static ek_status submit_region(run_slot *slot)
+{
+    ek_run_state *run = slot->run;
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        if (ek__run_pass(run)->member[i] &&
+            ek__stage_is(run->plan->nodes[i].node, EK_STAGE_UPLOAD)) {
+            void *header =
+                ek_pool_block(&run->device_headers, slot->index * run->plan->n_nodes + i);
+            EK_TRY(ek_queue_copy(run->compute, header, slot->headers[i], sizeof(ek_chunk_header)));
+        }
+    }
+    return submit_flagged(slot, EK_STAGE_DEVICE);
+}
+
+ek_status ek__run_begin_pass(ek_run_state *run)
+{
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        plan_node *self = &run->plan->nodes[i];
+        if (!ek__run_pass(run)->member[i] || self->node->stage->begin == NULL) {
+            continue;
+        }
+        if (self->node->stage->begin(&self->instance, &run->exec[i]) != EK_OK) {
+            return ek_error_prefix("%s", self->node->name);
+        }
+    }
+    return EK_OK;
+}
+
+/* warm_up runs the region once with an empty chunk: libraries load their kernels outside a capture,
+ * and no fold changes, since rows is 0. */
+static ek_status warm_up(ek_run_state *run)
+{
+    run_slot *slot = &run->slots[0];
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        if (slot->headers[i] != NULL) {
+            *slot->headers[i] = (ek_chunk_header){
+                .cells = run->plan->nodes[run->plan->source].instance.out.extent[EK_AXIS_CELL],
+                .dtype = EK_F64,
+                .scale = 1.0,
+                .data = slot->data[i].array[0],
+            };
+        }
+    }
+    slot->chunk = -1;
+    EK_TRY(submit_region(slot));
+    return ek_queue_sync(run->compute);
+}
+
+static ek_status capture_slot(run_slot *slot)
+{
+    ek_run_state *run = slot->run;
+    EK_TRY(ek_capture_begin(run->compute));
+    ek_status rc = submit_region(slot);
+    ek_error error = *ek_error_last();
+    ek_status ended = ek_capture_end(run->compute, &slot->graph);
+    if (rc != EK_OK) {
+        ek_graph_destroy(slot->graph);
+        slot->graph = NULL;
+        return ek_error_set(&error); /* it names the stage; the end of the capture cannot */
+    }
+    EK_TRY(ended);
+    run->report->counts.graphs++;
+    run->report->counts.graph_nodes += ek_graph_size(slot->graph);
+    return EK_OK;
+}
+
+ek_status ek__run_capture(ek_run_state *run)
+{
+    for (int s = 0; s < run->plan->n_slots; s++) {
+        ek_graph_destroy(run->slots[s].graph);
+        run->slots[s].graph = NULL;
+    }
+    if (run->plan->options.launch != EK_LAUNCH_GRAPH || ek__run_pass(run)->region_nodes == 0) {
+        return EK_OK;
+    }
+    if (warm_up(run) != EK_OK) {
+        return ek_error_prefix("warming up pass %d", run->pass + 1);
+    }
+    int64_t slots = EK_MIN(run->plan->n_slots, run->plan->n_chunks);
+    for (int s = 0; s < slots; s++) {
+        if (capture_slot(&run->slots[s]) != EK_OK) {
+            return ek_error_prefix("capturing the region of pass %d", run->pass + 1);
+        }
+    }
+    return EK_OK;
+}
+
+/* set_headers tells every holder of the chunk where its values are. */
+static ek_status set_headers(run_slot *slot)
+{
+    ek_run_state *run = slot->run;
+    plan_node *source = &run->plan->nodes[run->plan->source];
+    ek_chunk_header header = {0};
+    EK_TRY(source->node->stage->source->header(&source->instance, slot->chunk, &header));
+    slot->rows = header.rows;
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        const ek_node *node = run->plan->nodes[i].node;
+        if (slot->headers[i] == NULL) {
+            continue;
+        }
+        if (ek__stage_is(node, EK_STAGE_UPLOAD) && run->plan->resident) {
+            slot->data[i].array[0] = ek_pool_block(&run->pools[i], (int)slot->chunk);
+        }
+        *slot->headers[i] = header;
+        slot->headers[i]->data = slot->data[i].array[0];
+    }
+    return EK_OK;
+}
+
+static ek_status submit_upload(run_slot *slot)
+{
+    ek_run_state *run = slot->run;
+    const plan_pass *pass = ek__run_pass(run);
+    if (pass->replay || pass->uploads == 0) {
+        return EK_OK;
+    }
+    EK_TRY(ek_event_record(slot->copy_start, run->copy_in));
+    EK_TRY(submit_flagged(slot, EK_STAGE_UPLOAD));
+    EK_TRY(ek_event_record(slot->copied, run->copy_in));
+    EK_TRY(ek_event_wait(slot->copied, run->compute));
+    const ek_chunk_header *header = slot->headers[run->plan->source];
+    run->report->counts.upload_bytes += pass->uploads * header->rows * header->cells *
+                                        (int64_t)ek_dtype_size((ek_dtype)header->dtype);
+    return EK_OK;
+}
+
+static ek_status launch_region(run_slot *slot)
+{
+    ek_run_state *run = slot->run;
+    EK_TRY(ek_event_record(slot->start, run->compute));
+    if (slot->graph != NULL) {
+        ek_trace_push("region", slot->chunk);
+        ek_status rc = ek_graph_launch(slot->graph, run->compute);
+        ek_trace_pop();
+        EK_TRY(rc);
+        run->report->counts.graph_launches++;
+    } else if (ek__run_pass(run)->launches > 0) {
+        EK_TRY(submit_region(slot));
+        run->report->counts.launches += ek__run_pass(run)->launches;
+    }
+    return ek_event_record(slot->computed, run->compute);
+}
+
+static void slot_notify(void *user)
+{
+    run_slot *slot = user;
+    ek_loop_post(slot->run->loop, &slot->done);
+}
+
+ek_status ek__run_submit(run_slot *slot)
+{
+    ek_run_state *run = slot->run;
+    EK_TRY(set_headers(slot));
+    EK_TRY(submit_upload(slot));
+    EK_TRY(launch_region(slot));
+    if (ek__run_pass(run)->downloads == 0) {
+        return ek_queue_notify(run->compute, slot_notify, slot);
+    }
+    EK_TRY(ek_event_wait(slot->computed, run->copy_out));
+    EK_TRY(ek_event_record(slot->down_start, run->copy_out));
+    EK_TRY(submit_flagged(slot, EK_STAGE_DOWNLOAD));
+    EK_TRY(ek_event_record(slot->downloaded, run->copy_out));
+    run->report->counts.download_bytes +=
+        ek__run_pass(run)->downloads * slot->rows * slot->headers[run->plan->source]->cells * 8;
+    return ek_queue_notify(run->copy_out, slot_notify, slot);
+}
+
+ek_status ek__run_account(run_slot *slot)
+{
+    ek_run_state *run = slot->run;
+    const plan_pass *pass = ek__run_pass(run);
+    double copy = 0, compute = 0, download = 0;
+    if (!pass->replay && pass->uploads > 0) {
+        EK_TRY(ek_event_elapsed(slot->copy_start, slot->copied, &copy));
+    }
+    EK_TRY(ek_event_elapsed(slot->start, slot->computed, &compute));
+    if (pass->downloads > 0) {
+        EK_TRY(ek_event_elapsed(slot->down_start, slot->downloaded, &download));
+    }
+    run->report->device_seconds += copy + compute + download;
+    return EK_OK;
+}
+
+/* closes says whether a node does something at the end of the present pass on the device. */
+static bool closes(ek_run_state *run, int i)
+{
+    const plan_node *self = &run->plan->nodes[i];
+    bool fold = ek__stage_is(self->node, EK_STAGE_FOLD);
+    return self->level == run->pass && (fold || !self->streams) &&
+           !ek__stage_is(self->node, EK_STAGE_SINK);
+}
+
+static ek_status close_node(ek_run_state *run, int i)
+{
+    plan_node *self = &run->plan->nodes[i];
+    ek_data *out = &run->report->results[i].data;
+    if (!ek__stage_is(self->node, EK_STAGE_FOLD)) {
+        if (ek__stage_is(self->node, EK_STAGE_DOWNLOAD)) {
+            run->report->counts.download_bytes +=
+                (int64_t)ek__plan_result_bytes(&self->instance.out);
+        }
+        return submit_node(run, NULL, i);
+    }
+    ek_trace_push(self->node->name, -1);
+    ek_status rc = self->node->stage->finish(&self->instance, &run->exec[i], out);
+    if (rc == EK_OK && run->plan->options.launch == EK_LAUNCH_SERIAL) {
+        rc = ek_queue_sync(run->compute);
+    }
+    ek_trace_pop();
+    run->report->counts.launches += self->instance.needs.finish_launches;
+    return rc == EK_OK ? EK_OK : ek_error_prefix("%s", self->node->name);
+}
+
+static void closing_notify(void *user)
+{
+    ek_run_state *run = user;
+    ek_loop_post(run->loop, &run->closing_done);
+}
+
+ek_status ek__run_submit_closing(ek_run_state *run)
+{
+    EK_TRY(ek_event_record(run->closing_start, run->compute));
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        if (closes(run, i)) {
+            EK_TRY(close_node(run, i));
+        }
+    }
+    EK_TRY(ek_event_record(run->closing_stop, run->compute));
+    return ek_queue_notify(run->compute, closing_notify, run);
+}
+
+ek_status ek__run_collect(ek_run_state *run)
+{
+    double seconds = 0;
+    EK_TRY(ek_queue_sync(run->compute)); /* complete already: this asks for its status */
+    EK_TRY(ek_event_elapsed(run->closing_start, run->closing_stop, &seconds));
+    run->report->device_seconds += seconds;
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        plan_node *self = &run->plan->nodes[i];
+        if (!closes(run, i)) {
+            continue;
+        }
+        ek_data *out = &run->report->results[i].data;
+        if (!ek__stage_is(self->node, EK_STAGE_FOLD)) {
+            const ek_data *in = &run->report->results[self->node->inputs[0]->index].data;
+            for (int a = 0; a < EK_AXES; a++) {
+                out->extent[a] = in->extent[a];
+            }
+        }
+        if (self->node->stage->collect != NULL &&
+            self->node->stage->collect(&self->instance, &run->exec[i], out) != EK_OK) {
+            return ek_error_prefix("%s", self->node->name);
+        }
+    }
+    return EK_OK;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of a run, shared by run.c (the loop), run_device.c (what is enqueued) and run_memory.c
+ * (what is allocated). All of it belongs to the loop's thread, but for what a slot's io task writes
+ * while the slot is LOADING or WRITING. */
+#ifndef EK_GRAPHS_RUN_INTERNAL_H
+#define EK_GRAPHS_RUN_INTERNAL_H
+
+#include "core/loop.h"
+#include "core/memory.h"
+#include "graphs/internal.h"
+#include "graphs/run.h"
+
+EK_BEGIN_DECLS
+
+typedef struct ek_run_state ek_run_state;
+
+typedef enum slot_state { SLOT_FREE, SLOT_LOADING, SLOT_ON_DEVICE, SLOT_WRITING } slot_state;
+
+/* One lap of the ring. */
+typedef struct run_slot {
+    ek_run_state *run;
+    int index;
+    slot_state state;
+    int64_t chunk;
+    int64_t rows;
+    ek_data *data;             /* per node: its stream output in this slot */
+    ek_chunk_header **headers; /* per node: pinned, what `data[i].host` shows */
+    ek_graph *graph;           /* of the present pass; NULL where regions are launched singly */
+    ek_event *copy_start, *copied, *start, *computed, *down_start, *downloaded;
+    ek_task io, done;
+    ek_error error; /* of the io task */
+} run_slot;
+
+/* A download's result on the host: moves into the report at the end. */
+typedef struct run_result {
+    const ek_node *node;
+    ek_data data;
+    void *block; /* pinned; NULL where the arrays are in device memory */
+} run_result;
+
+struct ek_report {
+    ek_backend *backend;
+    run_result *results; /* per node */
+    int n_results;
+    double seconds, device_seconds;
+    ek_counts counts;
+};
+
+struct ek_run_state {
+    ek_plan *plan;
+    ek_run_options options;
+    ek_loop *loop;
+    ek_queue *copy_in, *compute, *copy_out;
+    ek_event *closing_start, *closing_stop;
+    ek_task start, closing_done, closing_io, closing_written;
+    ek_error closing_error;
+
+    ek_pool *pools; /* per node: its stream buffers */
+    ek_pool host_headers, device_headers;
+    char *status;  /* pinned, all nodes' */
+    ek_exec *exec; /* per node */
+    bool *sink_open;
+    run_slot *slots;
+    ek_report *report;
+
+    int pass;
+    int64_t next_chunk, chunks_done, steps_done;
+    int in_flight;
+    bool closing;   /* the pass's chunks are done, its closing work runs */
+    bool stopping;  /* no new work; the loop ends when nothing is in flight */
+    ek_error error; /* the first */
+    double began;
+};
+
+/* run_memory.c: takes all that the run needs; ek__run_release tolerates a half-made state. */
+ek_status ek__run_setup(ek_run_state *run);
+void ek__run_release(ek_run_state *run);
+
+/* run_device.c. Each enqueues and returns; a failure names node and chunk. */
+ek_status ek__run_begin_pass(ek_run_state *run); /* resets accumulators */
+ek_status ek__run_capture(ek_run_state *run);    /* warms up, captures a graph per slot */
+ek_status ek__run_submit(run_slot *slot);        /* a chunk; slot->done is posted when complete */
+ek_status ek__run_submit_closing(ek_run_state *run); /* folds' ends and what follows them */
+ek_status ek__run_collect(ek_run_state *run);        /* after the closing work: facts and extents */
+ek_status ek__run_account(run_slot *slot);           /* adds up a complete chunk's device time */
+
+/* ek__run_inputs fills in[] with what the node's links carry, in this slot (NULL: results only). */
+void ek__run_inputs(ek_run_state *run, const run_slot *slot, int node, const ek_data **in);
+
+static inline plan_pass *ek__run_pass(ek_run_state *run)
+{
+    return &run->plan->passes[run->pass];
+}
+
+EK_END_DECLS
+
+#endif /* EK_GRAPHS_RUN_INTERNAL_H */
