@@ -75,6 +75,7 @@ static ek_status negotiate_node(ek_plan *plan, plan_node *self)
 static ek_status find_source(ek_plan *plan)
 {
     plan->source = -1;
+    plan->n_nodes = (int)plan->pipeline->n_nodes;
     for (int i = 0; i < plan->n_nodes; i++) {
         const ek_node *node = plan->pipeline->nodes[i];
         if (!ek__stage_is(node, EK_STAGE_SOURCE)) {
@@ -97,7 +98,6 @@ static ek_status find_source(ek_plan *plan)
 
 static ek_status negotiate_all(ek_plan *plan)
 {
-    plan->n_nodes = (int)plan->pipeline->n_nodes;
     plan->nodes = ek_alloc((size_t)plan->n_nodes, sizeof(*plan->nodes));
     if (plan->nodes == NULL) {
         return EK_ENOMEM;

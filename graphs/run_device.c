@@ -93,7 +93,6 @@ static ek_status warm_up(ek_run_state *run)
             };
         }
     }
-    slot->chunk = -1;
     EK_TRY(submit_region(slot));
     return ek_queue_sync(run->compute);
 }

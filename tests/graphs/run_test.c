@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running: what goes wrong is told with stage and chunk, sinks see whole streams or nothing, and a
+ * second pass gives the same whether its chunks were kept or are read again. */
+#include "graphs/nodes.h"
+#include "graphs/run.h"
+#include "tests/support/memory_stages.h"
+#include "tests/support/near.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define ROWS  40
+#define CELLS 7
+
+static float values[ROWS * CELLS];
+static memory_input input = {
+    .cells = CELLS,
+    .n_segments = 1,
+    .segments = {{.rows = ROWS, .dtype = EK_F32, .scale = 1, .data = values}},
+};
+
+static int setup(void **state)
+{
+    (void)state;
+    for (int i = 0; i < ROWS * CELLS; i++) {
+        values[i] = (float)(sin(0.37 * i) + 0.01 * i);
+    }
+    return 0;
+}
+
+/* run plans and runs a pipeline on the host and frees plan and pipeline. */
+static ek_status run(ek_pipeline *p, const ek_plan_options *options, ek_counts *counts)
+{
+    ek_plan *plan = NULL;
+    ek_report *report = NULL;
+    ek_status rc = ek_plan_create(&plan, p, options);
+    if (rc == EK_OK) {
+        rc = ek_run(plan, NULL, &report);
+    }
+    if (rc == EK_OK && counts != NULL) {
+        *counts = ek_report_counts(report);
+    }
+    ek_report_destroy(report);
+    ek_plan_destroy(plan);
+    ek_pipeline_destroy(p);
+    return rc;
+}
+
+static ek_pipeline *make(void)
+{
+    ek_pipeline *p = NULL;
+    ek_assert_ok(ek_pipeline_create(&p, "test"));
+    return p;
+}
+
+static ek_plan_options on_backend = {.backend = "host"}; /* or what the argument says */
+
+static void a_failing_read_names_stage_and_chunk(void **state)
+{
+    (void)state;
+    int64_t live = ek_alloc_live();
+    collected into = {0};
+    memory_input broken = input;
+    broken.fail_at_chunk = 3;
+    ek_pipeline *p = make();
+    ek_node *up = ek_upload(p, memory_add(p, &broken, 4), NULL);
+    collect_add(p, ek_download(p, ek_reduce(p, up, NULL), NULL), &into);
+    assert_int_equal(run(p, &on_backend, NULL), EK_EIO);
+    ek_assert_message("memory, chunk 3: made to fail");
+    assert_int_equal(into.opened, 1);
+    assert_int_equal(into.dropped, 1);
+    assert_int_equal(into.put, 0);
+    assert_int_equal(ek_alloc_live(), live);
+}
+
+/* load straight into a sink: no device in between. */
+static void a_stream_may_stay_on_the_host(void **state)
+{
+    (void)state;
+    collected into = {0};
+    ek_pipeline *p = make();
+    collect_add(p, memory_add(p, &input, 3), &into);
+    ek_assert_ok(run(p, &on_backend, NULL));
+    assert_int_equal(into.put, 14);
+    assert_int_equal(into.committed, 1);
+    for (int i = 0; i < ROWS * CELLS; i++) {
+        assert_true(into.values[i] == (double)values[i]);
+    }
+    collected_fini(&into);
+}
+
+static ek_pipeline *make_two_passes(collected *into, int64_t chunk)
+{
+    ek_pipeline *p = make();
+    ek_node *up = ek_upload(p, memory_add(p, &input, chunk), NULL);
+    ek_node *anomaly = ek_anomaly(p, up, ek_reduce(p, up, NULL), NULL);
+    collect_add(p, ek_download(p, anomaly, NULL), into);
+    return p;
+}
+
+static void a_second_pass_keeps_or_rereads(void **state)
+{
+    (void)state;
+    collected kept = {0}, reread = {0};
+    ek_counts a = {0}, b = {0};
+    ek_plan_options options = on_backend;
+    ek_assert_ok(run(make_two_passes(&kept, 6), &options, &a));
+    options.reread = true;
+    ek_assert_ok(run(make_two_passes(&reread, 6), &options, &b));
+    assert_memory_equal(kept.values, reread.values, sizeof(double) * ROWS * CELLS);
+    assert_int_equal(a.upload_bytes, sizeof(values));
+    assert_int_equal(b.upload_bytes, 2 * sizeof(values));
+    for (int c = 0; c < CELLS; c++) {
+        double sum = 0;
+        for (int t = 0; t < ROWS; t++) {
+            sum += kept.values[t * CELLS + c];
+        }
+        ek_assert_near1(sum, 0.0, 0, 1e-12);
+    }
+    collected_fini(&kept);
+    collected_fini(&reread);
+}
+
+static void counts_tell_what_was_launched(void **state)
+{
+    (void)state;
+    collected into = {0};
+    ek_counts graph = {0}, stream = {0};
+    ek_plan_options options = on_backend;
+    ek_assert_ok(run(make_two_passes(&into, 10), &options, &graph));
+    collected_fini(&into);
+    options.launch = EK_LAUNCH_STREAM;
+    ek_assert_ok(run(make_two_passes(&into, 10), &options, &stream));
+    collected_fini(&into);
+    assert_int_equal(graph.chunks, 4);
+    assert_int_equal(graph.graph_launches, 8); /* 4 chunks, 2 passes */
+    assert_int_equal(graph.graphs, 6);         /* 3 slots, 2 passes */
+    assert_int_equal(stream.graph_launches, 0);
+    assert_true(stream.launches > graph.launches);
+    assert_int_equal(graph.download_bytes, 8 * ROWS * CELLS);
+}
+
+/* What the plan says a chunk costs is what is captured. */
+static void captured_operations_are_the_planned_ones(void **state)
+{
+    (void)state;
+    ek_plan *plan = NULL;
+    ek_report *report = NULL;
+    ek_pipeline *p = make();
+    ek_node *up = ek_upload(p, memory_add(p, &input, 10), NULL);
+    ek_node *mean = ek_reduce(p, up, NULL);
+    ek_download(p, ek_svd(p, ek_anomaly(p, up, mean, NULL), NULL), NULL);
+    ek_assert_ok(ek_plan_create(&plan, p, &on_backend));
+    ek_assert_ok(ek_run(plan, NULL, &report));
+    ek_counts counts = ek_report_counts(report);
+    int planned = ek_plan_chunk_launches(plan, 0) + ek_plan_chunk_launches(plan, 1);
+    assert_int_equal(counts.graphs, 6);
+    assert_int_equal(counts.graph_nodes, 3 * planned);
+    ek_report_destroy(report);
+    ek_plan_destroy(plan);
+    ek_pipeline_destroy(p);
+}
+
+static void a_plan_runs_again(void **state)
+{
+    (void)state;
+    collected into = {0};
+    ek_plan *plan = NULL;
+    ek_pipeline *p = make_two_passes(&into, 8);
+    ek_assert_ok(ek_plan_create(&plan, p, &on_backend));
+    ek_assert_ok(ek_run(plan, NULL, NULL));
+    double first = into.values[11];
+    ek_assert_ok(ek_run(plan, NULL, NULL));
+    assert_true(into.values[11] == first);
+    assert_int_equal(into.committed, 2);
+    ek_plan_destroy(plan);
+    ek_pipeline_destroy(p);
+    collected_fini(&into);
+}
+
+static void results_come_by_name(void **state)
+{
+    (void)state;
+    ek_plan *plan = NULL;
+    ek_report *report = NULL;
+    ek_pipeline *p = make();
+    ek_node *up = ek_upload(p, memory_add(p, &input, 8), NULL);
+    ek_node *mean = ek_reduce(p, up, NULL);
+    ek_node *svd = ek_svd(p, ek_anomaly(p, up, mean, NULL), &(ek_svd_options){.modes = 2});
+    ek_node *down = ek_download(p, svd, NULL);
+    ek_assert_ok(ek_plan_create(&plan, p, &on_backend));
+    ek_assert_ok(ek_run(plan, NULL, &report));
+    int64_t n = 0;
+    assert_non_null(ek_report_array(report, down, "eof", &n));
+    assert_int_equal(n, 2 * CELLS);
+    assert_int_equal(ek_report_modes(report, down), 2);
+    assert_true(ek_report_number(report, down, "n_cells_used") == CELLS);
+    assert_true(isnan(ek_report_number(report, down, "nonsense")));
+    assert_null(ek_report_array(report, down, "nonsense", NULL));
+    ek_assert_message("has no array 'nonsense'");
+    assert_null(ek_report_array(report, svd, "eof", NULL));
+    ek_assert_message("only a 'download' node has");
+    assert_true(ek_report_seconds(report) > 0);
+    assert_true(ek_report_device_seconds(report) > 0);
+    ek_report_destroy(report);
+    ek_plan_destroy(plan);
+    ek_pipeline_destroy(p);
+}
+
+static void on_progress(const ek_progress *progress, void *user)
+{
+    *(ek_progress *)user = *progress;
+}
+
+static void progress_ends_complete(void **state)
+{
+    (void)state;
+    collected into = {0};
+    ek_progress last = {0};
+    ek_plan *plan = NULL;
+    ek_report *report = NULL;
+    ek_pipeline *p = make_two_passes(&into, 8);
+    ek_run_options options = {.on_progress = on_progress, .user = &last, .progress_ms = 1};
+    ek_assert_ok(ek_plan_create(&plan, p, &on_backend));
+    ek_assert_ok(ek_run(plan, &options, &report));
+    assert_int_equal(last.pass, 1);
+    assert_int_equal(last.n_passes, 2);
+    assert_int_equal(last.steps_done, ROWS);
+    assert_int_equal(last.n_steps, ROWS);
+    ek_report_destroy(report);
+    ek_plan_destroy(plan);
+    ek_pipeline_destroy(p);
+    collected_fini(&into);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failing_read_names_stage_and_chunk),
+        cmocka_unit_test(a_stream_may_stay_on_the_host),
+        cmocka_unit_test(a_second_pass_keeps_or_rereads),
+        cmocka_unit_test(counts_tell_what_was_launched),
+        cmocka_unit_test(captured_operations_are_the_planned_ones),
+        cmocka_unit_test(a_plan_runs_again),
+        cmocka_unit_test(results_come_by_name),
+        cmocka_unit_test(progress_ends_complete),
+    };
+    if (argc > 1) {
+        ek_backend *probe = NULL;
+        on_backend.backend = argv[1];
+        if (ek_backend_create(&probe, argv[1], NULL, 0) != EK_OK) {
+            printf("skipped: %s\n", ek_error_last()->message);
+            return 77;
+        }
+        ek_backend_destroy(probe);
+    }
+    return cmocka_run_group_tests(tests, setup, NULL);
+}
