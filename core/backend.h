@@ -126,7 +126,8 @@ EK_API ek_status ek_queue_sync(ek_queue *queue);
 EK_API ek_status ek_queue_copy(ek_queue *queue, void *dst, const void *src, size_t bytes);
 EK_API ek_status ek_queue_fill(ek_queue *queue, void *dst, int byte, size_t bytes);
 
-/* ek_queue_launch enqueues a kernel; the arguments (at most EK_KERNEL_ARGS_MAX bytes) are copied. */
+/* ek_queue_launch enqueues a kernel; the arguments (at most EK_KERNEL_ARGS_MAX bytes) are copied.
+ */
 EK_API ek_status ek_queue_launch(ek_queue *queue, const ek_kernel *kernel, const void *args,
                                  size_t bytes);
 
@@ -161,7 +162,8 @@ EK_API ek_status ek_backend_create_host(ek_backend **out);
 EK_API ek_status ek_backend_create_cuda(ek_backend **out);
 
 /* ek_cuda_device_count returns how many CUDA devices can be used; 0 with a sentence saying why not
- * (no driver, no device, too old) in `reason`. Exists in builds with CUDA only. */
+ * (no driver, no device, too old) in `reason`, else the first one's name and compute capability.
+ * Exists in builds with CUDA only. */
 EK_API int ek_cuda_device_count(char *reason, size_t reason_size);
 
 EK_END_DECLS

@@ -34,7 +34,8 @@ cudaStream_t ek_cuda_stream(ek_queue *queue);
  * outside a capture. */
 ek_status ek_cuda_blas(ek_queue *queue, cublasHandle_t *out);
 
-/* ek_cuda_solver returns the queue's cuSOLVER handle, bound to its stream, in deterministic mode. */
+/* ek_cuda_solver returns the queue's cuSOLVER handle, bound to its stream, in deterministic mode.
+ */
 ek_status ek_cuda_solver(ek_queue *queue, cusolverDnHandle_t *out);
 
 EK_END_DECLS

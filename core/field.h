@@ -65,13 +65,13 @@ typedef struct ek_coord {
 
 /* The time axis over all files, in the first file's units. */
 typedef struct ek_time_axis {
-    char *name;         /* of the time dimension */
-    char *units;        /* CF units, or whatever the file says; "1" if nothing */
-    char *calendar;     /* CF calendar name; NULL if the file has none */
-    bool has_values;    /* false: no coordinate variable; values are 0, 1, 2 ... */
-    double *values;     /* n_time values */
-    char *long_name;    /* NULL if the file has none */
-    char first[32];     /* first and last time as text, for people; empty if not decodable */
+    char *name;      /* of the time dimension */
+    char *units;     /* CF units, or whatever the file says; "1" if nothing */
+    char *calendar;  /* CF calendar name; NULL if the file has none */
+    bool has_values; /* false: no coordinate variable; values are 0, 1, 2 ... */
+    double *values;  /* n_time values */
+    char *long_name; /* NULL if the file has none */
+    char first[32];  /* first and last time as text, for people; empty if not decodable */
     char last[32];
 } ek_time_axis;
 
@@ -92,9 +92,11 @@ typedef struct ek_field {
     ek_time_axis time;
     ek_coord *coords;
     int n_coords;
-    char *source;      /* the input files, for the history: "a.nc" or "a.nc .. z.nc (40 files)" */
-    char *history;     /* the first file's history attribute; NULL if none */
-    char **notes;      /* decisions made while reading the metadata, one sentence each */
+    char *source; /* the input files, for the history: "a.nc" or "a.nc .. z.nc (40 files)" */
+    const char *const *paths; /* the input files; borrowed from the load stage's options */
+    int n_paths;
+    char *history; /* the first file's history attribute; NULL if none */
+    char **notes;  /* decisions made while reading the metadata, one sentence each */
     size_t n_notes, notes_capacity;
 } ek_field;
 

@@ -30,7 +30,7 @@ typedef struct ek_option {
     const char *name; /* NULL ends the table */
     ek_option_type type;
     size_t offset;
-    size_t count_offset; /* STRINGS only */
+    size_t count_offset;  /* STRINGS only */
     const char *fallback; /* the default as text; NULL: none, the field stays 0 or NULL */
     int64_t min, max;     /* INT only */
     const ek_choice *choices;
@@ -45,7 +45,8 @@ EK_API ek_status ek_options_copy(const ek_option *table, void *to, const void *f
 /* ek_options_free releases the strings that ek_options_copy or ek_options_set made. */
 EK_API void ek_options_free(const ek_option *table, void *options);
 
-/* ek_options_set parses `text` into one option of a struct owned by ek_options_copy. */
+/* ek_options_set parses `text` into one option of a struct owned by ek_options_copy, or of a zeroed
+ * one. A STRINGS option is built one call for each entry. Free with ek_options_free. */
 EK_API ek_status ek_options_set(const ek_option *table, void *options, const char *name,
                                 const char *text);
 

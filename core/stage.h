@@ -5,8 +5,8 @@
  *   a STREAM: one chunk after another, rows [time] by cells, in time order;
  *   a RESULT: a set of named arrays, once, when a fold has seen the whole stream.
  *
- * Life of an instance: negotiate (metadata only) -> for each pass it is in: begin -> submit for each
- * chunk -> finish -> collect -> fini, which runs always. */
+ * Life of an instance: negotiate (metadata only) -> for each pass it is in: begin -> submit for
+ * each chunk -> finish -> collect -> fini, which runs always. */
 #ifndef EK_CORE_STAGE_H
 #define EK_CORE_STAGE_H
 
@@ -17,10 +17,10 @@
 
 EK_BEGIN_DECLS
 
-#define EK_STAGE_API     1
-#define EK_ARRAYS_MAX    12
-#define EK_SPEC_ATTRS    8
-#define EK_STAGE_INPUTS  4
+#define EK_STAGE_API    1
+#define EK_ARRAYS_MAX   12
+#define EK_SPEC_ATTRS   8
+#define EK_STAGE_INPUTS 4
 
 typedef enum ek_link { EK_STREAM = 1, EK_RESULT = 2 } ek_link;
 
@@ -44,8 +44,8 @@ typedef struct ek_array_spec {
 /* What a link carries, agreed on before the run. */
 typedef struct ek_spec {
     ek_link kind;
-    ek_space space;        /* EK_SPACE_PINNED (host side) or EK_SPACE_DEVICE */
-    const ek_field *field; /* the source's; its grid and time axis hold for the arrays too */
+    ek_space space;          /* EK_SPACE_PINNED (host side) or EK_SPACE_DEVICE */
+    const ek_field *field;   /* the source's; its grid and time axis hold for the arrays too */
     int64_t extent[EK_AXES]; /* TIME: all steps; CELL; MODE: the most there can be, 0 if no modes */
 
     /* STREAM */
@@ -109,10 +109,10 @@ typedef struct ek_instance {
 } ek_instance;
 
 enum {
-    EK_STAGE_SOURCE = 1 << 0, /* has no inputs; `source` is set */
-    EK_STAGE_SINK = 1 << 1,   /* has no output; `sink` is set */
-    EK_STAGE_FOLD = 1 << 2,   /* accumulates a stream; finish makes a RESULT */
-    EK_STAGE_UPLOAD = 1 << 3, /* host to device: submit runs on the copy queue, not captured */
+    EK_STAGE_SOURCE = 1 << 0,   /* has no inputs; `source` is set */
+    EK_STAGE_SINK = 1 << 1,     /* has no output; `sink` is set */
+    EK_STAGE_FOLD = 1 << 2,     /* accumulates a stream; finish makes a RESULT */
+    EK_STAGE_UPLOAD = 1 << 3,   /* host to device: submit runs on the copy queue, not captured */
     EK_STAGE_DOWNLOAD = 1 << 4, /* device to host: likewise, on the other copy queue */
     EK_STAGE_DEVICE = 1 << 5    /* runs on the device; submit may be captured */
 };
@@ -173,6 +173,11 @@ struct ek_stage {
      * routines that synchronise. */
     ek_status (*finish)(ek_instance *self, const ek_exec *exec, ek_data *out);
 
+    /* OPTIONAL, FOLD, on `cuda` only. Like finish, on accumulators of its own making, so that
+     * libraries load their code while the first chunks are being read. Runs before any begin; what
+     * it leaves in state and `out` is not used. */
+    ek_status (*rehearse)(ek_instance *self, const ek_exec *exec, ek_data *out);
+
     /* OPTIONAL. After finish is complete: looks at exec->status, sets out->extent, refuses. */
     ek_status (*collect)(ek_instance *self, const ek_exec *exec, ek_data *out);
 
@@ -191,8 +196,7 @@ EK_API ek_array_spec *ek_spec_add(ek_spec *spec, const char *name, ek_dtype dtyp
                                   ek_axis axis0, ek_axis axis1);
 
 /* ek_spec_attr appends a fact. */
-EK_API void ek_spec_attr(ek_spec *spec, const char *name, const char *format, ...)
-    EK_PRINTF(3, 4);
+EK_API void ek_spec_attr(ek_spec *spec, const char *name, const char *format, ...) EK_PRINTF(3, 4);
 
 /* ek_array_count returns the number of values of array i for the given extents; ek_array_bytes the
  * bytes. */
