@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The svd stage's own kernels on the host; the ones that call BLAS and LAPACK are in svd_lapack.c.
+ */
+#include "stages/svd_kernels.h"
+
+#include <string.h>
+
+ek_status ek__svd_invent_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    for (int64_t i = 0; i < args->n * args->p; i++) {
+        args->a[i] = ek__svd_invented(i);
+    }
+    return EK_OK;
+}
+
+ek_status ek__svd_store_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    const ek_chunk_header *header = args->in.header;
+    for (int64_t row = 0; row < header->rows && header->row0 + row < args->n; row++) {
+        double *a = args->a + (header->row0 + row) * args->p;
+        ek__decode_run(args->in, row * args->p, args->p, a);
+        for (int64_t c = 0; c < args->p; c++) {
+            bool missing = a[c] != a[c];
+            args->bad[c] = missing ? 1 : args->bad[c];
+            a[c] = missing ? 0.0 : a[c];
+        }
+    }
+    return EK_OK;
+}
+
+/* A cell that is missing at some step takes no part: its column is zero. */
+ek_status ek__svd_mask_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    if (memchr(args->bad, 1, (size_t)args->p) == NULL) {
+        return EK_OK;
+    }
+    for (int64_t t = 0; t < args->n; t++) {
+        double *a = args->a + t * args->p;
+        for (int64_t c = 0; c < args->p; c++) {
+            a[c] = args->bad[c] != 0 ? 0.0 : a[c];
+        }
+    }
+    return EK_OK;
+}
+
+/* The total of all squares is the trace of the Gram matrix. */
+ek_status ek__svd_measure_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    double total = 0.0;
+    for (int64_t i = 0; i < args->order; i++) {
+        total += args->gram[i * args->order + i];
+    }
+    int64_t used = 0;
+    for (int64_t c = 0; c < args->p; c++) {
+        used += args->bad[c] == 0 ? 1 : 0;
+    }
+    args->facts->total = total;
+    args->facts->n_used = used;
+    return EK_OK;
+}
+
+ek_status ek__svd_spectrum_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    ek__svd_facts *facts = args->facts;
+    double cut = ek__svd_cut(args);
+    int64_t rank = 0;
+    while (rank < args->order && ek__svd_singular(args, rank) > cut) {
+        rank++;
+    }
+    rank = EK_MIN(rank, EK_MIN(args->limit, facts->n_used));
+    double freedom = (double)(args->n - 1);
+    for (int64_t i = 0; i < args->modes; i++) {
+        double s = ek__svd_singular(args, i);
+        args->singular_value[i] = s;
+        args->eigenvalue[i] = s * s / freedom;
+        args->variance_fraction[i] = facts->total > 0.0 ? s * s / facts->total : 0.0;
+    }
+    *args->total_variance = facts->total / freedom;
+    *args->n_cells_used = (int32_t)facts->n_used;
+    *args->rank = (int32_t)rank;
+    facts->rank = (int32_t)rank;
+    return EK_OK;
+}
+
+/* From the eigenvectors: over time, pc = u s and u/s, which projects A onto the EOFs; over space,
+ * the EOFs themselves. Modes beyond the rank are zero. */
+ek_status ek__svd_vectors_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    for (int64_t i = 0; i < args->modes; i++) {
+        const double *vector = ek__svd_vector(args, i);
+        double s = i < args->facts->rank ? ek__svd_singular(args, i) : 0.0;
+        for (int64_t j = 0; j < args->order; j++) {
+            if (ek__svd_time(args)) {
+                args->pc[i * args->n + j] = s > 0.0 ? vector[j] * s : 0.0;
+                args->scaled[i * args->n + j] = s > 0.0 ? vector[j] / s : 0.0;
+            } else {
+                args->eof[i * args->p + j] = s > 0.0 ? vector[j] : 0.0;
+            }
+        }
+    }
+    return EK_OK;
+}
+
+typedef struct extent {
+    double max, squares; /* largest magnitude; sum of squares */
+    int64_t first;       /* lowest cell within 1e-6 of the largest magnitude */
+} extent;
+
+static extent measure_mode(const ek__svd_args *args, const double *eof)
+{
+    extent e = {0.0, 0.0, 0};
+    for (int64_t c = 0; c < args->p; c++) {
+        double v = args->bad[c] != 0 ? 0.0 : eof[c];
+        e.max = fabs(v) > e.max ? fabs(v) : e.max;
+        e.squares += v * v;
+    }
+    double near = (1.0 - 1e-6) * e.max;
+    while (e.first + 1 < args->p && (args->bad[e.first] != 0 || fabs(eof[e.first]) < near)) {
+        e.first++;
+    }
+    return e;
+}
+
+/* Fixes each mode's sign, brings its EOF to unit norm (it has lost some of it where s is small) and
+ * blanks the cells left out. */
+ek_status ek__svd_sign_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    for (int64_t i = 0; i < args->modes; i++) {
+        double *eof = args->eof + i * args->p;
+        extent e = measure_mode(args, eof);
+        double sign = eof[e.first] < 0.0 ? -1.0 : 1.0;
+        double factor = e.squares > 0.0 ? sign / sqrt(e.squares) : 0.0;
+        for (int64_t c = 0; c < args->p; c++) {
+            eof[c] = args->bad[c] != 0 ? (double)NAN : eof[c] * factor;
+        }
+        for (int64_t t = 0; t < args->n; t++) {
+            args->pc[i * args->n + t] *= sign;
+        }
+    }
+    return EK_OK;
+}
