@@ -145,6 +145,31 @@ static void print_input(const ek_plan *plan, int pass, FILE *out)
     }
 }
 
+/* print_boundaries says why the region begins and ends where it does. */
+static void print_boundaries(const ek_plan *plan, int pass, FILE *out)
+{
+    const plan_pass *self = &plan->passes[pass];
+    fprintf(out, "    begins      %s\n",
+            self->replay ? "with the stored chunk, which is in device memory already"
+                         : "after upload: a copy from the host runs on a queue of its own, to "
+                           "overlap with the chunk before");
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const ek_node *node = plan->nodes[i].node;
+        if (!self->member[i]) {
+            continue;
+        }
+        if (ek__stage_is(node, EK_STAGE_FOLD)) {
+            fprintf(out,
+                    "    ends        with '%s': a fold puts nothing out until the last chunk\n",
+                    node->name);
+        } else if (ek__stage_is(node, EK_STAGE_DOWNLOAD)) {
+            fprintf(out,
+                    "    ends        before '%s': a copy to the host runs on a queue of its own\n",
+                    node->name);
+        }
+    }
+}
+
 static void print_region(const ek_plan *plan, int pass, FILE *out)
 {
     const plan_pass *self = &plan->passes[pass];
@@ -153,27 +178,13 @@ static void print_region(const ek_plan *plan, int pass, FILE *out)
     }
     fprintf(out, "  region %d      ", pass + 1);
     print_members(plan, pass, EK_STAGE_DEVICE, out);
-    fprintf(out,
-            "\n    begins      after upload: a copy from the host runs on a queue of its own, to "
-            "overlap with the chunk before\n");
-    for (int i = 0; i < plan->n_nodes; i++) {
-        const ek_node *node = plan->nodes[i].node;
-        if (self->member[i] && ek__stage_is(node, EK_STAGE_FOLD)) {
-            fprintf(out,
-                    "    ends        with '%s': a fold puts nothing out until the last chunk\n",
-                    node->name);
-        } else if (self->member[i] && ek__stage_is(node, EK_STAGE_DOWNLOAD)) {
-            fprintf(out,
-                    "    ends        before '%s': a copy to the host runs on a queue of its "
-                    "own\n",
-                    node->name);
-        }
-    }
+    fprintf(out, "\n");
+    print_boundaries(plan, pass, out);
     bool graph = plan->options.launch == EK_LAUNCH_GRAPH;
-    fprintf(out, "    per chunk   %d operations (%d copies of chunk headers): %d launch%s%s\n",
-            self->launches, self->uploads, graph ? 1 : self->launches,
-            graph || self->launches == 1 ? "" : "es",
-            graph ? " of the graph" : "; as a graph it would be 1");
+    fprintf(out, "    per chunk   %d operations, among them %d %s: %s\n", self->launches,
+            self->uploads,
+            self->uploads == 1 ? "copy of a chunk header" : "copies of chunk headers",
+            graph ? "1 graph launch" : "each is launched singly; as a graph it would be 1 launch");
 }
 
 static void print_output(const ek_plan *plan, int pass, FILE *out)
@@ -208,8 +219,9 @@ static void print_closing(const ek_plan *plan, int pass, FILE *out)
         const ek_spec *spec = &self->instance.out;
         if (fold) {
             const char *eager = self->instance.needs.eager;
-            fprintf(out, "  at the end    %s: %d operations, outside a graph: %s\n",
-                    self->node->name, self->instance.needs.finish_launches,
+            int operations = self->instance.needs.finish_launches;
+            fprintf(out, "  at the end    %s: %d operation%s, outside a graph: %s\n",
+                    self->node->name, operations, operations == 1 ? "" : "s",
                     eager != NULL ? eager : "they run once, a capture would cost more");
         } else if (ek__stage_is(self->node, EK_STAGE_DOWNLOAD)) {
             fprintf(out, "  at the end    %s: %d array%s, %.2f MB to the host\n", self->node->name,

@@ -245,26 +245,21 @@ static void pump(ek_run_state *run)
 static void begin_pass(ek_run_state *run)
 {
     run->next_chunk = run->chunks_done = run->steps_done = 0;
-    bool replay = ek__run_pass(run)->replay;
     if (ek__run_begin_pass(run) != EK_OK) {
         fail(run);
-        ek_loop_stop(run->loop);
-        return;
     }
-    if (!replay) {
-        pump(run); /* reading goes on while graphs are captured */
-    }
-    if (ek__run_capture(run) != EK_OK) {
-        fail(run);
-    }
-    if (replay || run->in_flight == 0) {
-        pump(run);
-    }
+    pump(run);
 }
 
+/* start sets the first reads going and prepares the device meanwhile. Their completion is handled
+ * only after this returns, so nothing of a chunk is on the device yet. */
 static void start(ek_task *task)
 {
-    begin_pass(task->user);
+    ek_run_state *run = task->user;
+    pump(run);
+    if (ek__run_prepare(run) != EK_OK || ek__run_begin_pass(run) != EK_OK) {
+        fail(run);
+    }
 }
 
 /* ---- timers and signals ---- */

@@ -100,32 +100,32 @@ static ek_status warm_up(ek_run_state *run)
 static ek_status capture_slot(run_slot *slot)
 {
     ek_run_state *run = slot->run;
+    ek_graph **graph = &slot->graphs[run->pass];
     EK_TRY(ek_capture_begin(run->compute));
     ek_status rc = submit_region(slot);
     ek_error error = *ek_error_last();
-    ek_status ended = ek_capture_end(run->compute, &slot->graph);
+    ek_status ended = ek_capture_end(run->compute, graph);
     if (rc != EK_OK) {
-        ek_graph_destroy(slot->graph);
-        slot->graph = NULL;
+        ek_graph_destroy(*graph);
+        *graph = NULL;
         return ek_error_set(&error); /* it names the stage; the end of the capture cannot */
     }
     EK_TRY(ended);
     run->report->counts.graphs++;
-    run->report->counts.graph_nodes += ek_graph_size(slot->graph);
+    run->report->counts.graph_nodes += ek_graph_size(*graph);
     return EK_OK;
 }
 
-ek_status ek__run_capture(ek_run_state *run)
+static ek_status prepare_pass(ek_run_state *run)
 {
-    for (int s = 0; s < run->plan->n_slots; s++) {
-        ek_graph_destroy(run->slots[s].graph);
-        run->slots[s].graph = NULL;
-    }
-    if (run->plan->options.launch != EK_LAUNCH_GRAPH || ek__run_pass(run)->region_nodes == 0) {
+    if (ek__run_pass(run)->region_nodes == 0) {
         return EK_OK;
     }
     if (warm_up(run) != EK_OK) {
         return ek_error_prefix("warming up pass %d", run->pass + 1);
+    }
+    if (run->plan->options.launch != EK_LAUNCH_GRAPH) {
+        return EK_OK;
     }
     int64_t slots = EK_MIN(run->plan->n_slots, run->plan->n_chunks);
     for (int s = 0; s < slots; s++) {
@@ -134,6 +134,29 @@ ek_status ek__run_capture(ek_run_state *run)
         }
     }
     return EK_OK;
+}
+
+/* rehearse has folds load the libraries that their finish needs. */
+static ek_status rehearse(ek_run_state *run)
+{
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        plan_node *self = &run->plan->nodes[i];
+        const ek_stage *stage = self->node->stage;
+        if (stage->rehearse != NULL && stage->rehearse(&self->instance, &run->exec[i],
+                                                       &run->report->results[i].data) != EK_OK) {
+            return ek_error_prefix("%s", self->node->name);
+        }
+    }
+    return ek_queue_sync(run->compute);
+}
+
+ek_status ek__run_prepare(ek_run_state *run)
+{
+    for (run->pass = 0; run->pass < run->plan->n_passes; run->pass++) {
+        EK_TRY(prepare_pass(run));
+    }
+    run->pass = 0;
+    return ek_backend_which(run->plan->backend) == EK_BACKEND_CUDA ? rehearse(run) : EK_OK;
 }
 
 /* set_headers tells every holder of the chunk where its values are. */
@@ -179,9 +202,10 @@ static ek_status launch_region(run_slot *slot)
 {
     ek_run_state *run = slot->run;
     EK_TRY(ek_event_record(slot->start, run->compute));
-    if (slot->graph != NULL) {
+    ek_graph *graph = slot->graphs[run->pass];
+    if (graph != NULL) {
         ek_trace_push("region", slot->chunk);
-        ek_status rc = ek_graph_launch(slot->graph, run->compute);
+        ek_status rc = ek_graph_launch(graph, run->compute);
         ek_trace_pop();
         EK_TRY(rc);
         run->report->counts.graph_launches++;

@@ -25,7 +25,7 @@ typedef struct run_slot {
     int64_t rows;
     ek_data *data;             /* per node: its stream output in this slot */
     ek_chunk_header **headers; /* per node: pinned, what `data[i].host` shows */
-    ek_graph *graph;           /* of the present pass; NULL where regions are launched singly */
+    ek_graph **graphs;         /* per pass; NULL where its region is launched singly */
     ek_event *copy_start, *copied, *start, *computed, *down_start, *downloaded;
     ek_task io, done;
     ek_error error; /* of the io task */
@@ -77,8 +77,8 @@ ek_status ek__run_setup(ek_run_state *run);
 void ek__run_release(ek_run_state *run);
 
 /* run_device.c. Each enqueues and returns; a failure names node and chunk. */
+ek_status ek__run_prepare(ek_run_state *run);    /* warms up, captures all passes' graphs */
 ek_status ek__run_begin_pass(ek_run_state *run); /* resets accumulators */
-ek_status ek__run_capture(ek_run_state *run);    /* warms up, captures a graph per slot */
 ek_status ek__run_submit(run_slot *slot);        /* a chunk; slot->done is posted when complete */
 ek_status ek__run_submit_closing(ek_run_state *run); /* folds' ends and what follows them */
 ek_status ek__run_collect(ek_run_state *run);        /* after the closing work: facts and extents */

@@ -125,7 +125,8 @@ static ek_status make_slot(ek_run_state *run, int index)
     slot->index = index;
     slot->data = ek_alloc((size_t)plan->n_nodes, sizeof(*slot->data));
     slot->headers = ek_alloc((size_t)plan->n_nodes, sizeof(*slot->headers));
-    if (slot->data == NULL || slot->headers == NULL) {
+    slot->graphs = ek_alloc((size_t)plan->n_passes, sizeof(*slot->graphs));
+    if (slot->data == NULL || slot->headers == NULL || slot->graphs == NULL) {
         return EK_ENOMEM;
     }
     EK_TRY(make_events(slot));
@@ -210,14 +211,17 @@ ek_status ek__run_setup(ek_run_state *run)
     return EK_OK;
 }
 
-static void release_slot(run_slot *slot)
+static void release_slot(run_slot *slot, int n_passes)
 {
     ek_event *events[] = {slot->copy_start, slot->copied,     slot->start,
                           slot->computed,   slot->down_start, slot->downloaded};
     for (size_t i = 0; i < EK_COUNT(events); i++) {
         ek_event_destroy(events[i]);
     }
-    ek_graph_destroy(slot->graph);
+    for (int k = 0; slot->graphs != NULL && k < n_passes; k++) {
+        ek_graph_destroy(slot->graphs[k]);
+    }
+    ek_free(slot->graphs);
     ek_free(slot->data);
     ek_free(slot->headers);
 }
@@ -232,7 +236,7 @@ void ek__run_release(ek_run_state *run)
         }
     }
     for (int s = 0; run->slots != NULL && s < plan->n_slots; s++) {
-        release_slot(&run->slots[s]);
+        release_slot(&run->slots[s], plan->n_passes);
     }
     ek_event_destroy(run->closing_start);
     ek_event_destroy(run->closing_stop);
