@@ -61,7 +61,19 @@ function(ek_test_properties name labels timeout)
   if(NOT timeout)
     set(timeout 120)
   endif()
+  # OpenBLAS is not compiled with the thread sanitizer, which then sees races between its threads.
+  set(blas_threads 2)
+  if(EK_SANITIZE MATCHES "thread")
+    set(blas_threads 1)
+  endif()
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
     SKIP_RETURN_CODE 77
-    ENVIRONMENT "ASAN_OPTIONS=handle_segv=2;OPENBLAS_NUM_THREADS=2;LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp;TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp")
+    ENVIRONMENT "ASAN_OPTIONS=handle_segv=2:allocator_may_return_null=1;OPENBLAS_NUM_THREADS=${blas_threads};LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp;TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp")
+endfunction()
+
+# ek_shell_test(PATH [LABELS ...] [TIMEOUT s] [ARGS ...]): the script tests/PATH.sh, run with bash.
+function(ek_shell_test path)
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;ARGS" ${ARGN})
+  add_test(NAME ${path} COMMAND bash ${PROJECT_SOURCE_DIR}/tests/${path}.sh ${arg_ARGS})
+  ek_test_properties(${path} "${arg_LABELS}" "${arg_TIMEOUT}")
 endfunction()

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parsing the command lines of eof, stats and plan with argp. See cli.h. */
+#include "tools/cli.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define DEFAULT_MODES 10
+
+enum { KEY_BACKEND = 256, KEY_LAUNCH, KEY_CHUNK, KEY_SLOTS, KEY_MEMORY, KEY_TIME, KEY_JSON };
+enum { KEY_PRECISION = 512, KEY_DEFLATE, KEY_MAP, KEY_STATISTICS, KEY_DDOF, KEY_MODES };
+
+bool cli_parse_int(const char *text, int64_t min, int64_t max, int64_t *out)
+{
+    char *end = NULL;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno != 0 || value < min || value > max) {
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+bool cli_parse_size(const char *text, size_t *out)
+{
+    char *end = NULL;
+    double value = strtod(text, &end);
+    static const char units[] = "KMGT";
+    double factor = 1;
+    if (end == text || !(value > 0)) {
+        return false;
+    }
+    const char *unit = *end != '\0' ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    if (unit != NULL) {
+        factor = (double)(1ull << (10 * (unit - units + 1)));
+        end++;
+        end += strcmp(end, "iB") == 0 ? 2 : strcmp(end, "B") == 0 ? 1 : 0;
+    }
+    double bytes = value * factor;
+    if (*end != '\0' || bytes < 1 || bytes > 1e18) {
+        return false;
+    }
+    *out = (size_t)bytes;
+    return true;
+}
+
+/* Whether a shell would leave the word as it is. */
+static bool is_plain(const char *word)
+{
+    for (const char *c = word; *c != '\0'; c++) {
+        if (!isalnum((unsigned char)*c) && strchr("-_./,:=+@%", *c) == NULL) {
+            return false;
+        }
+    }
+    return *word != '\0';
+}
+
+char *cli_join(int argc, char *const *argv, const char *first)
+{
+    char *line = ek_strdup(first);
+    for (int i = 0; i < argc && line != NULL; i++) {
+        const char *quote = is_plain(argv[i]) ? "" : "'";
+        char *longer = ek_strprintf("%s %s%s%s", line, quote, argv[i], quote);
+        ek_free(line);
+        line = longer;
+    }
+    return line;
+}
+
+int cli_fail(const char *name)
+{
+    fprintf(stderr, "%s: %s\n", name, ek_error_last()->message);
+    return CLI_FAILED;
+}
+
+int cli_flush(const char *name)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "%s: cannot write to standard output: %s\n", name, strerror(errno));
+        return CLI_FAILED;
+    }
+    return CLI_OK;
+}
+
+bool cli_job_kind(const char *word, cli_kind *out)
+{
+    *out = strcmp(word, "eof") == 0 ? CLI_EOF : CLI_STATS;
+    return *out == CLI_EOF || strcmp(word, "stats") == 0;
+}
+
+static const struct argp_option common_options[] = {
+    {"variable", 'v', "NAME", 0, "variable to read; default: the only one with a time axis", 1},
+    {"time", KEY_TIME, "DIM", 0, "name of the time dimension; default: found by CF attributes", 1},
+    {"output", 'o', "OUT.nc", 0, "netCDF file to write; default: none", 2},
+    {"precision", KEY_PRECISION, "TYPE", 0, "type of its values: float64 (default) or float32", 2},
+    {"deflate", KEY_DEFLATE, "LEVEL", 0, "compress it, 1 to 9; default 0: not at all", 2},
+    {"json", KEY_JSON, "FILE", 0,
+     "report as JSON; - is standard output, which then holds nothing else", 2},
+    {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 3},
+    {"launch", KEY_LAUNCH, "MODE", 0,
+     "graph (default), stream or serial: how device work is launched; same results", 3},
+    {"chunk", KEY_CHUNK, "N", 0, "time steps per chunk; default: as many as make about 16 MiB", 3},
+    {"slots", KEY_SLOTS, "N", 0, "chunks in flight; default 3", 3},
+    {"memory", KEY_MEMORY, "SIZE", 0,
+     "budget of device memory, such as 512M or 8G; default: 90 % of what is free", 3},
+    {"quiet", 'q', NULL, 0, "no notes and no progress line", 4},
+    {0}};
+
+static const struct argp_option eof_options[] = {
+    {"modes", KEY_MODES, "K", 0, "leading modes wanted, or all; default 10", 1},
+    {"map", KEY_MAP, NULL, 0, "draw EOF 1 and the modes' variances as text", 2},
+    {0}};
+
+static const struct argp_option stats_options[] = {
+    {"statistics", KEY_STATISTICS, "LIST", 0,
+     "any of mean, std, var, min, max, range, sum, count, joined by commas; default "
+     "mean,std,range,var",
+     1},
+    {"ddof", KEY_DDOF, "0|1", 0, "std and var divide by N - ddof; default 1", 1},
+    {0}};
+
+int64_t cli_parse_count(struct argp_state *state, const char *option, const char *text, int64_t min,
+                        int64_t max)
+{
+    int64_t value = 0;
+    if (!cli_parse_int(text, min, max, &value)) {
+        argp_error(state, "--%s takes a whole number from %lld to %lld, not '%s'", option,
+                   (long long)min, (long long)max, text);
+    }
+    return value;
+}
+
+static void parse_backend(struct argp_state *state, cli_job *job, const char *text)
+{
+    if (strcmp(text, "auto") != 0 && strcmp(text, "host") != 0 && strcmp(text, "cuda") != 0) {
+        argp_error(state, "--backend takes auto, host or cuda, not '%s'", text);
+    }
+    job->plan.backend = text;
+}
+
+static void parse_launch(struct argp_state *state, cli_job *job, const char *text)
+{
+    job->plan.launch = ek_launch_parse(text);
+    if (job->plan.launch == 0) {
+        argp_error(state, "--launch takes graph, stream or serial, not '%s'", text);
+    }
+}
+
+static void parse_memory(struct argp_state *state, cli_job *job, const char *text)
+{
+    if (!cli_parse_size(text, &job->plan.device_bytes)) {
+        argp_error(state, "--memory takes a size such as 512M or 8G, not '%s'", text);
+    }
+}
+
+static void parse_precision(struct argp_state *state, cli_job *job, const char *text)
+{
+    if (strcmp(text, "float64") == 0) {
+        job->type = EK_WRITE_FLOAT64;
+    } else if (strcmp(text, "float32") == 0) {
+        job->type = EK_WRITE_FLOAT32;
+    } else {
+        argp_error(state, "--precision takes float64 or float32, not '%s'", text);
+    }
+}
+
+static error_t parse_common(int key, char *arg, struct argp_state *state)
+{
+    cli_job *job = state->input;
+    switch (key) {
+    case 'v':
+        job->variable = arg;
+        return 0;
+    case KEY_TIME:
+        job->time = arg;
+        return 0;
+    case 'o':
+        job->output = arg;
+        return 0;
+    case KEY_PRECISION:
+        parse_precision(state, job, arg);
+        return 0;
+    case KEY_DEFLATE:
+        job->deflate = cli_parse_count(state, "deflate", arg, 0, 9);
+        return 0;
+    case KEY_JSON:
+        job->json = arg;
+        return 0;
+    case KEY_BACKEND:
+        parse_backend(state, job, arg);
+        return 0;
+    case KEY_LAUNCH:
+        parse_launch(state, job, arg);
+        return 0;
+    case KEY_CHUNK:
+        job->chunk = cli_parse_count(state, "chunk", arg, 1, INT32_MAX);
+        return 0;
+    case KEY_SLOTS:
+        job->plan.slots = (int)cli_parse_count(state, "slots", arg, 1, 64);
+        return 0;
+    case KEY_MEMORY:
+        parse_memory(state, job, arg);
+        return 0;
+    case 'q':
+        job->quiet = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The names come from the stage's own table, so a new statistic needs no change here. */
+static void parse_statistics(struct argp_state *state, cli_job *job, const char *text)
+{
+    const ek_option *table = ek_stage_reduce.options;
+    ek_reduce_options reduce = {0};
+    if (ek_options_copy(table, &reduce, NULL) != EK_OK ||
+        ek_options_set(table, &reduce, "op", text) != EK_OK) {
+        argp_error(state, "--statistics: %s", ek_error_last()->message);
+    }
+    job->reduce.op = reduce.op;
+    ek_options_free(table, &reduce);
+}
+
+static void parse_modes(struct argp_state *state, cli_job *job, const char *text)
+{
+    if (strcmp(text, "all") == 0) {
+        job->modes = 0;
+    } else if (!cli_parse_int(text, 1, INT32_MAX, &job->modes)) {
+        argp_error(state, "--modes takes a whole number from 1, or 'all', not '%s'", text);
+    }
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat info_a;
+    struct stat info_b;
+    return strcmp(a, b) == 0 || (stat(a, &info_a) == 0 && stat(b, &info_b) == 0 &&
+                                 info_a.st_dev == info_b.st_dev && info_a.st_ino == info_b.st_ino);
+}
+
+/* The write stage protects the inputs from --output; the report is written here. */
+static void check_files(struct argp_state *state, const cli_job *job)
+{
+    if (job->n_paths == 0) {
+        argp_error(state, "no input files. Name one or more netCDF files, or make some to try "
+                          "with: ekman sample --years 1990-1991");
+    }
+    if (job->json == NULL) {
+        return;
+    }
+    if (job->output != NULL && same_file(job->json, job->output)) {
+        argp_error(state, "--json and --output both name '%s'", job->json);
+    }
+    for (int i = 0; i < job->n_paths; i++) {
+        if (same_file(job->json, job->paths[i])) {
+            argp_error(state, "--json would overwrite the input '%s'", job->json);
+        }
+    }
+}
+
+/* Options of one job only, and the files. */
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+    cli_job *job = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = job;
+        return 0;
+    case ARGP_KEY_ARG:
+        job->owned[job->n_paths++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        check_files(state, job);
+        return 0;
+    case KEY_MODES:
+        parse_modes(state, job, arg);
+        return 0;
+    case KEY_MAP:
+        job->map = true;
+        return 0;
+    case KEY_STATISTICS:
+        parse_statistics(state, job, arg);
+        return 0;
+    case KEY_DDOF:
+        job->reduce.ddof = cli_parse_count(state, "ddof", arg, 0, 1) == 0 ? EK_DDOF_0 : EK_DDOF_1;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp common_argp = {.options = common_options, .parser = parse_common};
+static const struct argp_child children[] = {{.argp = &common_argp}, {0}};
+static const struct argp eof_argp = {
+    .options = eof_options,
+    .parser = parse_own,
+    .args_doc = "FILE...",
+    .doc = "Empirical orthogonal functions of a variable over time: singular value decomposition "
+           "of its anomalies from the time mean. FILEs are put in order by their time axes.",
+    .children = children};
+static const struct argp stats_argp = {
+    .options = stats_options,
+    .parser = parse_own,
+    .args_doc = "FILE...",
+    .doc = "Statistics of each grid cell over time, all in one sweep over the files. FILEs are "
+           "put in order by their time axes.",
+    .children = children};
+
+ek_status cli_parse_job(cli_job *job, const char *prefix, int argc, char **argv)
+{
+    cli_kind kind = CLI_EOF;
+    cli_job_kind(argv[0], &kind);
+    *job = (cli_job){.kind = kind, .modes = DEFAULT_MODES};
+    job->command = cli_join(argc, argv, prefix);
+    job->owned = ek_alloc((size_t)argc, sizeof *job->owned);
+    char *name = ek_strprintf("%s %s", prefix, argv[0]);
+    if (job->command == NULL || job->owned == NULL || name == NULL) {
+        ek_free(name);
+        return EK_ENOMEM;
+    }
+    job->paths = job->owned;
+    job->name = kind == CLI_EOF ? "ekman eof" : "ekman stats";
+
+    argp_err_exit_status = CLI_USAGE;
+    argp_program_version = "ekman " EK_VERSION_STRING;
+    char *word = argv[0];
+    argv[0] = name; /* what argp's messages start with */
+    argp_parse(kind == CLI_EOF ? &eof_argp : &stats_argp, argc, argv, 0, NULL, job);
+    argv[0] = word;
+    ek_free(name);
+    return EK_OK;
+}
+
+void cli_job_free(cli_job *job)
+{
+    ek_free(job->command);
+    ek_free(job->owned);
+    *job = (cli_job){0};
+}

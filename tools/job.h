@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making and running the pipeline that a command line asks for. */
+#ifndef EK_TOOLS_JOB_H
+#define EK_TOOLS_JOB_H
+
+#include "tools/cli.h"
+
+typedef struct job_run {
+    const cli_job *job;
+    ek_pipeline *pipeline;
+    ek_node *result;
+    ek_plan *plan;
+    ek_report *report; /* NULL until job_execute */
+} job_run;
+
+/* job_prepare makes pipeline and plan and prints the notes; job_execute runs it, with a progress
+ * line where standard error is a terminal. Both leave what job_close must free, also on failure. */
+ek_status job_prepare(job_run *run, const cli_job *job);
+ek_status job_execute(job_run *run);
+void job_close(job_run *run);
+
+/* log_install sends the library's messages to standard error; log_quiet keeps only warnings. */
+void log_install(void);
+void log_quiet(void);
+/* log_note prints one note in the same form. */
+void log_note(const char *text);
+
+/* progress_show is the ek_run callback that draws the progress line; progress_clear wipes it. */
+void progress_show(const ek_progress *progress, void *user);
+void progress_clear(void);
+
+#endif /* EK_TOOLS_JOB_H */
