@@ -11,7 +11,7 @@ if ldd "$ekman" | grep -qE 'lib(asan|tsan|ubsan)'; then
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-for file in coads_3months.cdf ncep_air_monthly_ltm.nc; do
+for file in coads_3months.cdf cru_absolute_climatology.nc; do
   OPENBLAS_NUM_THREADS=1 valgrind --quiet --leak-check=full --show-leak-kinds=definite \
     --errors-for-leak-kinds=definite --error-exitcode=99 \
     --suppressions="$(dirname "$0")/support/valgrind.supp" \
