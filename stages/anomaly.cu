@@ -12,10 +12,10 @@
 static __global__ void __launch_bounds__(THREADS) anomaly_kernel(const ek__anomaly_args args)
 {
     int64_t cell = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (cell >= args.cells) {
-        return;
-    }
     ek_chunk_header header = *args.in.header;
+    if (cell >= args.cells || header.rows == 0) {
+        return; /* without rows there need be no mean yet */
+    }
     ek__missing_pad(&header);
     double mean = args.mean[cell];
     ek__with_reader(args.in, &header, [&](auto read) {
