@@ -102,6 +102,11 @@ void ek_loop_destroy(ek_loop *loop)
     ek_free(loop);
 }
 
+struct uv_loop_s *ek__loop_uv(ek_loop *loop)
+{
+    return &loop->uv;
+}
+
 ek_status ek_loop_run(ek_loop *loop)
 {
     uv_run(&loop->uv, UV_RUN_DEFAULT);

@@ -40,6 +40,9 @@ EK_API ek_status ek_loop_every(ek_loop *loop, unsigned ms, void (*fn)(void *user
  * process ending. */
 EK_API ek_status ek_loop_on_interrupt(ek_loop *loop, void (*fn)(void *user), void *user);
 
+/* ek__loop_uv returns the libuv loop inside, for core/ only. */
+struct uv_loop_s *ek__loop_uv(ek_loop *loop);
+
 /* ek_io_acquire makes sure that the io thread runs; ek_io_release undoes one acquire. */
 EK_API ek_status ek_io_acquire(void);
 EK_API void ek_io_release(void);

@@ -79,6 +79,7 @@ typedef struct ek_needs {
     size_t state_bytes;   /* device memory for the whole run: accumulators */
     size_t scratch_bytes; /* device memory within one submit or one finish */
     size_t status_bytes;  /* pinned memory that finish copies small facts into, for collect */
+    int read_jobs;        /* a source: the most jobs that a chunk is read in; 0: none is */
     int chunk_launches;   /* operations (kernels, copies, fills) a submit enqueues */
     int finish_launches;  /* operations a finish enqueues */
     const char *eager;    /* why finish runs outside a graph; NULL: nothing to say */
@@ -125,13 +126,22 @@ typedef struct ek_port {
     const char *help;
 } ek_port;
 
-/* A source's part. `read` and `close` run on the io thread, `header` on any. */
+/* A source's part. `open`, `read` and `close` run on the io thread, `header` and `jobs` on any,
+ * `job` on worker threads. */
 typedef struct ek_source_ops {
+    /* OPTIONAL. Gets ready for reading by up to n_threads jobs at once; before a run's first read.
+     */
+    ek_status (*open)(ek_instance *self, int n_threads);
     /* Fills the header of chunk i (rows, row0, dtype, packing ...), all but `data`. */
     ek_status (*header)(ek_instance *self, int64_t chunk, ek_chunk_header *out);
     /* Reads chunk i's stored values, rows x cells of its dtype, into `dst` (pinned). May block. */
     ek_status (*read)(ek_instance *self, int64_t chunk, void *dst);
-    /* Closes files left open by negotiate or read; they may be opened again. */
+    /* OPTIONAL, together. A chunk that can be read by several threads says in how many jobs (at
+     * most needs.read_jobs); each puts its share of the values into dst, beside other jobs, also of
+     * other chunks. A chunk with 0 jobs goes to `read`. */
+    int (*jobs)(ek_instance *self, int64_t chunk);
+    ek_status (*job)(ek_instance *self, int64_t chunk, int job, void *dst);
+    /* Closes files left open by negotiate, open or read; they may be opened again. */
     void (*close)(ek_instance *self);
 } ek_source_ops;
 

@@ -135,8 +135,19 @@ static void print_input(const ek_plan *plan, int pass, FILE *out)
                 (double)plan->resident_bytes / 1e6);
         return;
     }
-    fprintf(out, "  io thread     %s: reads a chunk into pinned memory, %.2f MB\n",
-            plan->nodes[plan->source].node->name, mb);
+    const plan_node *source = &plan->nodes[plan->source];
+    int jobs = source->instance.needs.read_jobs;
+    if (jobs > 0) {
+        fprintf(
+            out,
+            "  pool threads  %s: decodes a chunk into pinned memory, %.2f MB in up to %d job%s, "
+            "on %d thread%s\n",
+            source->node->name, mb, jobs, jobs == 1 ? "" : "s", plan->n_threads,
+            plan->n_threads == 1 ? "" : "s");
+    } else {
+        fprintf(out, "  io thread     %s: reads a chunk into pinned memory, %.2f MB\n",
+                source->node->name, mb);
+    }
     if (self->uploads > 0) {
         fprintf(out, "  copy queue    ");
         print_members(plan, pass, EK_STAGE_UPLOAD, out);

@@ -61,6 +61,7 @@ struct ek_plan {
     plan_pass *passes;
 
     int n_slots;
+    int n_threads; /* of the pool that reads */
     int64_t n_chunks;
     size_t chunk_bytes; /* of stored values in one slot, aligned */
     bool resident;      /* uploads keep all chunks in device memory */

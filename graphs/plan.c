@@ -2,6 +2,7 @@
 /* Making a plan: validate the links, negotiate what they carry, find the passes, lay out memory. */
 #include "graphs/plan.h"
 
+#include "core/crew.h"
 #include "core/loop.h"
 #include "graphs/internal.h"
 
@@ -9,6 +10,7 @@
 
 #define SLOTS_DEFAULT 3
 #define SLOTS_MAX     64
+#define THREADS_MAX   1024 /* libuv's */
 
 static const char *kind_text(ek_link kind)
 {
@@ -128,6 +130,10 @@ static ek_status check_options(ek_plan *plan, const ek_plan_options *options)
         return EK_FAIL(EK_EINVAL, "slots: %d is out of range; 1 to %d are allowed", plan->n_slots,
                        SLOTS_MAX);
     }
+    if (plan->options.threads < 0 || plan->options.threads > THREADS_MAX) {
+        return EK_FAIL(EK_EINVAL, "threads: %d is out of range; 0 to %d are allowed",
+                       plan->options.threads, THREADS_MAX);
+    }
     if (plan->options.launch < EK_LAUNCH_GRAPH || plan->options.launch > EK_LAUNCH_SERIAL) {
         return EK_FAIL(EK_EINVAL, "launch: %d is no launch mode; use graph, stream or serial",
                        (int)plan->options.launch);
@@ -140,6 +146,7 @@ static ek_status plan_make(ek_plan *plan, const ek_plan_options *options)
     EK_TRY(ek_pipeline_status(plan->pipeline));
     EK_TRY(check_options(plan, options));
     EK_TRY(find_source(plan));
+    plan->n_threads = ek_crew_threads(plan->options.threads);
     EK_TRY(ek_io_acquire());
     plan->io_held = true;
     const char *backend = plan->options.backend != NULL ? plan->options.backend : "auto";

@@ -20,6 +20,7 @@ typedef struct ek_plan_options {
     const char *backend; /* "auto" (NULL), "host", "cuda" */
     ek_launch launch;    /* 0: graph */
     int slots;           /* chunks in flight; 0: 3 */
+    int threads;         /* that read files; 0: one per processor (see ek_crew_threads) */
     size_t device_bytes; /* budget of device memory; 0: 90 % of what is free */
     size_t pinned_bytes; /* budget of pinned memory; 0: no limit */
     bool reread;         /* read the files again for a second pass even if the chunks would fit */

@@ -22,7 +22,13 @@ double ek_report_seconds(const ek_report *report)
 
 double ek_report_device_seconds(const ek_report *report)
 {
-    return report->device_seconds;
+    const ek_times *t = &report->times;
+    return t->upload + t->compute + t->download + t->closing;
+}
+
+ek_times ek_report_times(const ek_report *report)
+{
+    return report->times;
 }
 
 ek_counts ek_report_counts(const ek_report *report)

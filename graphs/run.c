@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The executor. One event loop drives slots FREE -> LOADING -> ON_DEVICE -> WRITING -> FREE; a slot
- * that is not free is somebody else's turn: the io thread's or the device's. New chunks start only
- * in free slots, which is the back-pressure. The first error stops new work, and the loop ends when
- * nothing is in flight. */
+/* The executor. One event loop drives slots FREE -> LOADING -> LOADED -> ON_DEVICE -> WRITING ->
+ * FREE. Loading is the pool threads' turn, or the io thread's; then the device's; then the io
+ * thread's. New chunks start only in free slots, which is the back-pressure. The first error stops
+ * new work, and the loop ends when nothing is in flight. */
 #include "graphs/run.h"
 
 #include "core/trace.h"
@@ -45,7 +45,20 @@ static void free_slot(run_slot *slot)
     pump(run);
 }
 
-/* ---- the io thread's part of a slot ---- */
+/* ---- other threads' part of a slot ---- */
+
+/* slot_job runs on a pool thread, beside other jobs. */
+static ek_status slot_job(void *user, int job)
+{
+    run_slot *slot = user;
+    plan_node *source = &slot->run->plan->nodes[slot->run->plan->source];
+    void *dst = slot->data[source->node->index].array[0];
+    ek_trace_push(source->node->name, slot->chunk);
+    ek_status rc = source->node->stage->source->job(&source->instance, slot->chunk, job, dst);
+    ek_trace_pop();
+    return rc == EK_OK ? EK_OK
+                       : ek_error_prefix("%s, chunk %" PRId64, source->node->name, slot->chunk);
+}
 
 static void slot_read(ek_task *task)
 {
@@ -129,18 +142,50 @@ static void submit_slot(run_slot *slot)
     }
 }
 
+static void next_in_order(ek_run_state *run);
+
+static void slot_loaded(run_slot *slot)
+{
+    if (--slot->run->loading == 0) {
+        slot->run->report->times.read += now() - slot->run->loading_began;
+    }
+    if (slot->error.status != EK_OK) {
+        ek_error_set(&slot->error);
+        fail(slot->run);
+    }
+    if (slot->jobs > 0 && ek_crew_status(slot->crew) != EK_OK) {
+        fail(slot->run);
+    }
+    slot->io.run = slot_write;
+    slot->state = SLOT_LOADED;
+    next_in_order(slot->run);
+}
+
+/* next_in_order gives loaded chunks to the device in order of time: crews may end out of order, and
+ * folds see rows as they come. */
+static void next_in_order(ek_run_state *run)
+{
+    for (bool found = true; found;) {
+        found = false;
+        for (int s = 0; s < run->plan->n_slots; s++) {
+            run_slot *slot = &run->slots[s];
+            bool due = slot->chunk == run->next_submit || run->stopping;
+            if (slot->state == SLOT_LOADED && due) {
+                run->next_submit++;
+                found = true;
+                submit_slot(slot);
+            }
+        }
+    }
+}
+
 /* slot_done runs on the loop whenever somebody else's turn with the slot ends. */
 static void slot_done(ek_task *task)
 {
     run_slot *slot = task->user;
     switch (slot->state) {
     case SLOT_LOADING:
-        if (slot->error.status != EK_OK) {
-            ek_error_set(&slot->error);
-            fail(slot->run);
-        }
-        slot->io.run = slot_write;
-        submit_slot(slot);
+        slot_loaded(slot);
         break;
     case SLOT_ON_DEVICE:
         slot_computed(slot);
@@ -148,7 +193,8 @@ static void slot_done(ek_task *task)
     case SLOT_WRITING:
         slot_written(slot);
         break;
-    case SLOT_FREE: /* the watchdog was faster */
+    case SLOT_LOADED: /* waits for its turn; nobody else has it */
+    case SLOT_FREE:   /* the watchdog was faster */
         break;
     }
 }
@@ -163,6 +209,18 @@ static void start_chunk(run_slot *slot, int64_t chunk)
         return;
     }
     slot->state = SLOT_LOADING;
+    if (slot->run->loading++ == 0) {
+        slot->run->loading_began = now();
+    }
+    plan_node *source = &slot->run->plan->nodes[slot->run->plan->source];
+    int jobs = slot->crew != NULL ? source->node->stage->source->jobs(&source->instance, chunk) : 0;
+    if (jobs > 0) {
+        slot->error.status = EK_OK;
+        slot->jobs = jobs;
+        ek_crew_start(slot->crew, jobs, slot_job, slot, &slot->done);
+        return;
+    }
+    slot->jobs = 0;
     slot->io.run = slot_read;
     ek_io_post(&slot->io);
 }
@@ -244,7 +302,7 @@ static void pump(ek_run_state *run)
 
 static void begin_pass(ek_run_state *run)
 {
-    run->next_chunk = run->chunks_done = run->steps_done = 0;
+    run->next_chunk = run->next_submit = run->chunks_done = run->steps_done = 0;
     if (ek__run_begin_pass(run) != EK_OK) {
         fail(run);
     }
@@ -312,9 +370,14 @@ static void interrupted(void *user)
 
 /* ---- opening, running, closing ---- */
 
-static ek_status open_sinks(void *user)
+static ek_status open_all(void *user)
 {
     ek_run_state *run = user;
+    plan_node *source = &run->plan->nodes[run->plan->source];
+    if (source->node->stage->source->open != NULL &&
+        source->node->stage->source->open(&source->instance, run->plan->n_threads) != EK_OK) {
+        return ek_error_prefix("%s", source->node->name);
+    }
     for (int i = 0; i < run->plan->n_nodes; i++) {
         plan_node *self = &run->plan->nodes[i];
         if (!ek__stage_is(self->node, EK_STAGE_SINK)) {
@@ -393,7 +456,7 @@ ek_status ek_run(ek_plan *plan, const ek_run_options *options, ek_report **repor
     }
     ek_status rc = ek__run_setup(&run);
     if (rc == EK_OK) {
-        rc = ek_io_call(open_sinks, &run);
+        rc = ek_io_call(open_all, &run);
     }
     if (rc == EK_OK) {
         rc = run_loop(&run);

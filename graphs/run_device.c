@@ -252,7 +252,9 @@ ek_status ek__run_account(run_slot *slot)
     if (pass->downloads > 0) {
         EK_TRY(ek_event_elapsed(slot->down_start, slot->downloaded, &download));
     }
-    run->report->device_seconds += copy + compute + download;
+    run->report->times.upload += copy;
+    run->report->times.compute += compute;
+    run->report->times.download += download;
     return EK_OK;
 }
 
@@ -309,7 +311,7 @@ ek_status ek__run_collect(ek_run_state *run)
     double seconds = 0;
     EK_TRY(ek_queue_sync(run->compute)); /* complete already: this asks for its status */
     EK_TRY(ek_event_elapsed(run->closing_start, run->closing_stop, &seconds));
-    run->report->device_seconds += seconds;
+    run->report->times.closing += seconds;
     for (int i = 0; i < run->plan->n_nodes; i++) {
         plan_node *self = &run->plan->nodes[i];
         if (!closes(run, i)) {

@@ -5,6 +5,7 @@
 #ifndef EK_GRAPHS_RUN_INTERNAL_H
 #define EK_GRAPHS_RUN_INTERNAL_H
 
+#include "core/crew.h"
 #include "core/loop.h"
 #include "core/memory.h"
 #include "graphs/internal.h"
@@ -14,7 +15,13 @@ EK_BEGIN_DECLS
 
 typedef struct ek_run_state ek_run_state;
 
-typedef enum slot_state { SLOT_FREE, SLOT_LOADING, SLOT_ON_DEVICE, SLOT_WRITING } slot_state;
+typedef enum slot_state {
+    SLOT_FREE,
+    SLOT_LOADING,
+    SLOT_LOADED,
+    SLOT_ON_DEVICE,
+    SLOT_WRITING
+} slot_state;
 
 /* One lap of the ring. */
 typedef struct run_slot {
@@ -23,10 +30,12 @@ typedef struct run_slot {
     slot_state state;
     int64_t chunk;
     int64_t rows;
+    int jobs;                  /* in which the chunk is read; 0: on the io thread */
     ek_data *data;             /* per node: its stream output in this slot */
     ek_chunk_header **headers; /* per node: pinned, what `data[i].host` shows */
     ek_graph **graphs;         /* per pass; NULL where its region is launched singly */
     ek_event *copy_start, *copied, *start, *computed, *down_start, *downloaded;
+    ek_crew *crew; /* reads a chunk's jobs; NULL where the source has none */
     ek_task io, done;
     ek_error error; /* of the io task */
 } run_slot;
@@ -42,7 +51,8 @@ struct ek_report {
     ek_backend *backend;
     run_result *results; /* per node */
     int n_results;
-    double seconds, device_seconds;
+    double seconds;
+    ek_times times;
     ek_counts counts;
 };
 
@@ -64,12 +74,15 @@ struct ek_run_state {
     ek_report *report;
 
     int pass;
-    int64_t next_chunk, chunks_done, steps_done;
+    int64_t next_chunk, next_submit; /* to be read; to be given to the device */
+    int64_t chunks_done, steps_done;
     int in_flight;
     bool closing;   /* the pass's chunks are done, its closing work runs */
     bool stopping;  /* no new work; the loop ends when nothing is in flight */
     ek_error error; /* the first */
     double began;
+    int loading;          /* slots being read */
+    double loading_began; /* since when there is one */
 };
 
 /* run_memory.c: takes all that the run needs; ek__run_release tolerates a half-made state. */

@@ -129,6 +129,10 @@ static ek_status make_slot(ek_run_state *run, int index)
     if (slot->data == NULL || slot->headers == NULL || slot->graphs == NULL) {
         return EK_ENOMEM;
     }
+    int jobs = plan->nodes[plan->source].instance.needs.read_jobs;
+    if (jobs > 0) {
+        EK_TRY(ek_crew_create(&slot->crew, run->loop, jobs));
+    }
     EK_TRY(make_events(slot));
     for (int i = 0; i < plan->n_nodes; i++) {
         const plan_node *self = &plan->nodes[i];
@@ -221,6 +225,7 @@ static void release_slot(run_slot *slot, int n_passes)
     for (int k = 0; slot->graphs != NULL && k < n_passes; k++) {
         ek_graph_destroy(slot->graphs[k]);
     }
+    ek_crew_destroy(slot->crew);
     ek_free(slot->graphs);
     ek_free(slot->data);
     ek_free(slot->headers);

@@ -7,12 +7,22 @@
 
 EK_BEGIN_DECLS
 
+/* Who reads the values: Ekman's own decoders on all cores, or the netCDF library on one thread. */
+typedef enum ek_load_decoder {
+    EK_DECODER_AUTO,  /* own decoders where they can, else the library; the plan says which and why
+                       */
+    EK_DECODER_CHUNK, /* own decoders, or an error that says why not */
+    EK_DECODER_LIBRARY
+} ek_load_decoder;
+
 typedef struct ek_load_options {
     const char *const *paths; /* netCDF files; put in time order by their time axes */
     int n_paths;
     const char *variable; /* NULL: the only variable with a time axis */
     const char *time;     /* name of the time dimension; NULL: found by CF attributes */
-    int64_t chunk;        /* time steps per chunk; 0: as many as make about 16 MiB */
+    int64_t chunk;        /* time steps per chunk, rounded up to what a file stores together; 0: as
+                             many as make about 16 MiB */
+    int decoder;          /* ek_load_decoder */
 } ek_load_options;
 
 extern EK_API const ek_stage ek_stage_load;

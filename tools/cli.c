@@ -12,7 +12,17 @@
 
 #define DEFAULT_MODES 10
 
-enum { KEY_BACKEND = 256, KEY_LAUNCH, KEY_CHUNK, KEY_SLOTS, KEY_MEMORY, KEY_TIME, KEY_JSON };
+enum {
+    KEY_BACKEND = 256,
+    KEY_LAUNCH,
+    KEY_CHUNK,
+    KEY_SLOTS,
+    KEY_MEMORY,
+    KEY_TIME,
+    KEY_JSON,
+    KEY_DECODER,
+    KEY_THREADS
+};
 enum { KEY_PRECISION = 512, KEY_DEFLATE, KEY_MAP, KEY_STATISTICS, KEY_DDOF, KEY_MODES };
 
 bool cli_parse_int(const char *text, int64_t min, int64_t max, int64_t *out)
@@ -107,6 +117,11 @@ static const struct argp_option common_options[] = {
      "graph (default), stream or serial: how device work is launched; same results", 3},
     {"chunk", KEY_CHUNK, "N", 0, "time steps per chunk; default: as many as make about 16 MiB", 3},
     {"slots", KEY_SLOTS, "N", 0, "chunks in flight; default 3", 3},
+    {"threads", KEY_THREADS, "N", 0, "threads that read files; default: one per processor", 3},
+    {"decoder", KEY_DECODER, "WHO", 0,
+     "auto (default): own decoders on all threads where they can, else the netCDF library; chunk: "
+     "own decoders or an error; library: on one thread",
+     3},
     {"memory", KEY_MEMORY, "SIZE", 0,
      "budget of device memory, such as 512M or 8G; default: 90 % of what is free", 3},
     {"quiet", 'q', NULL, 0, "no notes and no progress line", 4},
@@ -170,6 +185,15 @@ static void parse_precision(struct argp_state *state, cli_job *job, const char *
     }
 }
 
+static void parse_decoder(struct argp_state *state, cli_job *job, const char *text)
+{
+    ek_load_options load = {0};
+    if (ek_options_set(ek_stage_load.options, &load, "decoder", text) != EK_OK) {
+        argp_error(state, "--decoder: %s", ek_error_last()->message);
+    }
+    job->decoder = load.decoder;
+}
+
 static error_t parse_common(int key, char *arg, struct argp_state *state)
 {
     cli_job *job = state->input;
@@ -203,6 +227,12 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SLOTS:
         job->plan.slots = (int)cli_parse_count(state, "slots", arg, 1, 64);
+        return 0;
+    case KEY_THREADS:
+        job->plan.threads = (int)cli_parse_count(state, "threads", arg, 1, 1024);
+        return 0;
+    case KEY_DECODER:
+        parse_decoder(state, job, arg);
         return 0;
     case KEY_MEMORY:
         parse_memory(state, job, arg);

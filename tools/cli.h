@@ -21,7 +21,8 @@ typedef struct cli_job {
     const char *output, *json;
     ek_plan_options plan;
     int64_t chunk, deflate, modes;
-    int type; /* ek_write_type */
+    int type;    /* ek_write_type */
+    int decoder; /* ek_load_decoder */
     ek_reduce_options reduce;
     bool map, quiet;
     char *command;      /* the whole command line, owned */

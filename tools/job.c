@@ -10,7 +10,8 @@ static ek_load_options load_options(const cli_job *job)
                              .n_paths = job->n_paths,
                              .variable = job->variable,
                              .time = job->time,
-                             .chunk = job->chunk};
+                             .chunk = job->chunk,
+                             .decoder = job->decoder};
 }
 
 static ek_write_options write_options(const cli_job *job)

@@ -49,9 +49,11 @@ void print_head(FILE *out, const job_run *run)
 void print_cost(FILE *out, const job_run *run)
 {
     ek_counts counts = ek_report_counts(run->report);
-    fprintf(out, "\n%.3f s, %.3f s of it on the device; %lld chunk%s",
-            ek_report_seconds(run->report), ek_report_device_seconds(run->report),
-            (long long)counts.chunks, counts.chunks == 1 ? "" : "s");
+    fprintf(out, "\n%.3f s: reading %.3f s, %s %.3f s, in part at once; %lld chunk%s",
+            ek_report_seconds(run->report), ek_report_times(run->report).read,
+            strcmp(ek_plan_backend(run->plan), "host") == 0 ? "computing" : "on the device",
+            ek_report_device_seconds(run->report), (long long)counts.chunks,
+            counts.chunks == 1 ? "" : "s");
     if (ek_plan_launch(run->plan) == EK_LAUNCH_GRAPH) {
         fprintf(out, ", %lld graph launches", (long long)counts.graph_launches);
     } else {

@@ -46,6 +46,11 @@ static void set_counts(json_t *object, const job_run *run)
     json_object_set_new(object, "seconds", report_real(ek_report_seconds(run->report)));
     json_object_set_new(object, "device_seconds",
                         report_real(ek_report_device_seconds(run->report)));
+    ek_times times = ek_report_times(run->report);
+    json_object_set_new(object, "read_seconds", report_real(times.read));
+    json_object_set_new(object, "upload_seconds", report_real(times.upload));
+    json_object_set_new(object, "compute_seconds", report_real(times.compute));
+    json_object_set_new(object, "closing_seconds", report_real(times.closing));
     json_object_set_new(object, "passes", json_integer(ek_plan_passes(run->plan)));
     json_object_set_new(object, "chunks", json_integer(counts.chunks));
     json_object_set_new(object, "launches", json_integer(counts.launches));

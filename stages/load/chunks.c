@@ -7,37 +7,44 @@
 #include <string.h>
 
 #define CHUNK_BYTES   (INT64_C(16) << 20)
-#define CACHE_BYTES   ((size_t)64 << 20) /* of HDF5 storage chunks of the open file */
+#define UNIT_BYTES    (INT64_C(256) << 20) /* the most that is read together for a file's sake */
+#define CACHE_BYTES   ((size_t)64 << 20)   /* of HDF5 storage chunks of the open file */
 #define CACHE_SLOTS   1009
 #define CACHE_PREEMPT 0.75F
 
-/* How many rows a chunk should have: about CHUNK_BYTES, in whole storage chunks of the file, as
- * these are inflated as a whole. */
+/* How many rows the file stores together: reading fewer would inflate them again and again. */
+static int64_t unit_of(const ek__dataset *d, const ek__member *m)
+{
+    int64_t unit = EK_MIN(m->time_chunk, m->n_rows);
+    int64_t bytes = unit * d->field->n_cells * (int64_t)ek_dtype_size(m->packing.dtype);
+    return bytes <= UNIT_BYTES ? EK_MAX(unit, 1) : 1;
+}
+
+/* How many rows a chunk should have: those asked for, or about CHUNK_BYTES; in whole units. */
 static int64_t choose_rows(const ek__dataset *d)
 {
     const ek_field *field = d->field;
-    if (d->options->chunk > 0) {
-        return EK_MIN(d->options->chunk, EK_MIN(field->n_time, INT32_MAX));
-    }
+    int64_t asked = d->options->chunk;
     int64_t row_bytes = field->n_cells * (int64_t)field->value_bytes;
-    int64_t rows = EK_MAX(CHUNK_BYTES / row_bytes, 1);
-    int64_t storage = 1;
+    int64_t rows = asked > 0 ? asked : EK_MAX(CHUNK_BYTES / row_bytes, 1);
+    int64_t unit = 1;
     for (int i = 0; i < d->n_members; i++) {
-        storage = EK_MAX(storage, EK_MIN(d->members[i].time_chunk, d->members[i].n_rows));
+        unit = EK_MAX(unit, unit_of(d, &d->members[i]));
     }
-    if (rows >= storage) {
-        rows = rows / storage * storage;
-    } else if (storage * row_bytes <= 4 * CHUNK_BYTES) {
-        rows = storage;
+    if (asked > 0 || rows < unit) {
+        rows += unit - 1;
     }
+    rows = rows / unit * unit;
     return EK_MIN(rows, EK_MIN(field->n_time, INT32_MAX));
 }
 
-/* The row after the last one that has the packing of member i. */
+/* The row after the last one that may be in a chunk with the first row of member i: packing does
+ * not change, and units are not cut by the border between two files. */
 static int64_t run_end(const ek__dataset *d, int i)
 {
     int last = i;
-    while (last + 1 < d->n_members &&
+    while (last + 1 < d->n_members && unit_of(d, &d->members[last]) == 1 &&
+           unit_of(d, &d->members[last + 1]) == 1 &&
            ek__packing_equal(&d->members[last + 1].packing, &d->members[i].packing)) {
         last++;
     }
@@ -64,9 +71,31 @@ ek_status ek__dataset_plan(ek__dataset *d)
         d->chunks[d->n_chunks++] =
             (ek__chunk){.row0 = row, .n_rows = (int32_t)rows, .member = member};
         d->chunk_rows = EK_MAX(d->chunk_rows, rows);
+        d->most_jobs = EK_MAX(d->most_jobs, ek__dataset_jobs(d, (int64_t)d->n_chunks - 1));
         row += rows;
     }
+    if (d->options->chunk > 0 && most > d->options->chunk) {
+        return ek_field_note(d->field,
+                             "chunks have %lld steps, not the %lld asked for: that many are stored "
+                             "together",
+                             (long long)most, (long long)d->options->chunk);
+    }
     return EK_OK;
+}
+
+bool ek__dataset_piece(const ek__dataset *d, const ek__chunk *chunk, ek__piece *piece)
+{
+    int64_t at = piece->at + piece->rows;
+    if (at >= chunk->n_rows) {
+        return false;
+    }
+    int from = piece->member != NULL ? (int)(piece->member - d->members) : chunk->member;
+    const ek__member *m = &d->members[member_of(d, from, chunk->row0 + at)];
+    piece->member = m;
+    piece->at = at;
+    piece->first = chunk->row0 + at - m->row0;
+    piece->rows = EK_MIN(chunk->n_rows - at, m->n_rows - piece->first);
+    return true;
 }
 
 ek_status ek__dataset_header(const ek__dataset *d, int64_t chunk, ek_chunk_header *out)
@@ -85,6 +114,8 @@ void ek__dataset_close(ek__dataset *d)
 {
     ek__nc_close(&d->open);
     d->open_member = -1;
+    ek__scratch_pool_destroy(d->scratch);
+    d->scratch = NULL;
 }
 
 /* Makes room for the storage chunks of one time slab, if that is little enough. */
@@ -114,7 +145,8 @@ static ek_status open_member(ek__dataset *d, int member)
     if (d->open_member == member) {
         return EK_OK;
     }
-    ek__dataset_close(d);
+    ek__nc_close(&d->open);
+    d->open_member = -1;
     const ek__member *m = &d->members[member];
     ek__variable *v = &d->open_variable;
     EK_TRY(ek__nc_open(&d->open, m->path));
@@ -163,18 +195,10 @@ ek_status ek__dataset_read(ek__dataset *d, int64_t chunk, void *dst)
         return EK_FAIL(EK_EINTERNAL, "%s has no chunk %lld", d->field->name, (long long)chunk);
     }
     const ek__chunk *c = &d->chunks[chunk];
-    size_t row_bytes =
-        (size_t)d->field->n_cells * ek_dtype_size(d->members[c->member].packing.dtype);
-    char *to = dst;
-    int member = c->member;
-    for (int64_t done = 0; done < c->n_rows;) {
-        member = member_of(d, member, c->row0 + done);
-        const ek__member *m = &d->members[member];
-        int64_t first = c->row0 + done - m->row0;
-        int64_t rows = EK_MIN(c->n_rows - done, m->n_rows - first);
-        EK_TRY(read_rows(d, member, first, rows, to));
-        to += (size_t)rows * row_bytes;
-        done += rows;
+    size_t row_bytes = ek__dataset_row_bytes(d, c);
+    for (ek__piece p = {0}; ek__dataset_piece(d, c, &p);) {
+        int member = (int)(p.member - d->members);
+        EK_TRY(read_rows(d, member, p.first, p.rows, (char *)dst + (size_t)p.at * row_bytes));
     }
     return EK_OK;
 }

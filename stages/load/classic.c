@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the header of a classic netCDF file and works out how long the file must be.
+/* Reads the header of a classic netCDF file: how long the file must be, where a variable stands.
  *
  * The grammar is that of the "NetCDF Classic Format Specification" (CDF-1, CDF-2 with 64-bit
  * offsets, CDF-5 with 64-bit data). Lengths are worked out from types and dimensions, not from the
@@ -10,12 +10,15 @@
 #include "core/alloc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { TAG_DIMENSION = 10, TAG_VARIABLE = 11, TAG_ATTRIBUTE = 12 };
+
+#define NAME_MAX_BYTES 65536
 
 typedef struct record_var {
     uint64_t begin;
@@ -23,11 +26,15 @@ typedef struct record_var {
 } record_var;
 
 typedef struct header {
-    FILE *stream;
+    const ek__classic_input *input;
+    const char *name; /* of the variable that is looked for; NULL: none */
+    ek__classic_var found;
+    uint64_t at;    /* the next byte of the file */
+    uint64_t start; /* the file's part in `buffer` */
+    size_t n_buffer;
     int version; /* 1, 2 or 5 */
     bool cut;    /* the file ended inside the header */
     bool wrong;  /* the header makes no sense */
-    uint64_t file_bytes;
     uint64_t n_records;
     bool streaming; /* the number of records follows from the file's size */
     uint64_t *dims;
@@ -37,6 +44,7 @@ typedef struct header {
     uint64_t fixed_end;    /* end of the data of the variables without records */
     uint64_t record_bytes; /* of all record variables, padded */
     ek_status rc;
+    uint8_t buffer[4096];
 } header;
 
 static bool failed(const header *h)
@@ -44,18 +52,57 @@ static bool failed(const header *h)
     return h->cut || h->wrong || h->rc != EK_OK;
 }
 
-static uint64_t get_number(header *h, int n_bytes)
+/* Fills the buffer from the current place on. */
+static void fill(header *h)
 {
-    unsigned char raw[8] = {0};
-    if (failed(h) || fread(raw, 1, (size_t)n_bytes, h->stream) != (size_t)n_bytes) {
+    size_t most = (size_t)EK_MIN(h->input->n_bytes - h->at, sizeof(h->buffer));
+    h->start = h->at;
+    h->n_buffer = 0;
+    if (h->input->memory != NULL) {
+        memcpy(h->buffer, h->input->memory + h->at, most);
+        h->n_buffer = most;
+        return;
+    }
+    ssize_t n = 0;
+    do {
+        n = pread(h->input->fd, h->buffer, most, (off_t)h->at);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) {
+        h->rc = EK_FAIL_CODE(EK_EIO, errno, "%s: the header cannot be read: %s", h->input->path,
+                             strerror(errno));
+        return;
+    }
+    h->n_buffer = (size_t)n;
+}
+
+static uint64_t bytes_left(const header *h)
+{
+    return h->input->n_bytes - h->at;
+}
+
+static uint8_t get_byte(header *h)
+{
+    if (failed(h) || bytes_left(h) == 0) {
         h->cut = h->cut || !failed(h);
         return 0;
     }
+    if (h->at < h->start || h->at - h->start >= h->n_buffer) {
+        fill(h);
+    }
+    if (failed(h) || h->n_buffer == 0) {
+        h->cut = h->cut || !failed(h);
+        return 0;
+    }
+    return h->buffer[h->at++ - h->start];
+}
+
+static uint64_t get_number(header *h, int n_bytes)
+{
     uint64_t value = 0;
     for (int i = 0; i < n_bytes; i++) {
-        value = value << 8 | raw[i];
+        value = value << 8 | get_byte(h);
     }
-    return value;
+    return failed(h) ? 0 : value;
 }
 
 /* A count or length: 64 bits in CDF-5, else 32. */
@@ -93,22 +140,28 @@ static void skip(header *h, uint64_t bytes)
     if (failed(h)) {
         return;
     }
-    uint64_t at = (uint64_t)ftello(h->stream);
-    if (bytes > h->file_bytes || at > h->file_bytes - bytes) {
+    if (bytes > bytes_left(h)) {
         h->cut = true;
-    } else if (fseeko(h->stream, (off_t)bytes, SEEK_CUR) != 0) {
-        h->wrong = true;
+    } else {
+        h->at += bytes;
     }
 }
 
-static void skip_name(header *h)
+/* Reads a name and says whether it is `name` (which may be NULL). */
+static bool get_name(header *h, const char *name)
 {
     uint64_t length = get_count(h);
-    if (length > 65536) {
+    if (length > NAME_MAX_BYTES) {
         h->wrong = true;
-        return;
+        return false;
     }
-    skip(h, padded(length));
+    bool same = name != NULL && strlen(name) == length;
+    uint64_t read = 0;
+    for (; same && read < length; read++) {
+        same = get_byte(h) == (uint8_t)name[read];
+    }
+    skip(h, padded(length) - read);
+    return same && !failed(h);
 }
 
 static uint64_t type_bytes(header *h, uint64_t type)
@@ -128,6 +181,8 @@ static uint64_t get_list(header *h, uint64_t tag)
     uint64_t n = get_count(h);
     if (!failed(h) && ((found != tag && found != 0) || (found == 0 && n != 0))) {
         h->wrong = true;
+    } else if (!failed(h) && n > bytes_left(h) / 8) {
+        h->cut = true; /* every element has a name and a number at least */
     }
     return failed(h) ? 0 : n;
 }
@@ -136,7 +191,7 @@ static void skip_attributes(header *h)
 {
     uint64_t n = get_list(h, TAG_ATTRIBUTE);
     for (uint64_t i = 0; i < n && !failed(h); i++) {
-        skip_name(h);
+        get_name(h, NULL);
         uint64_t bytes = type_bytes(h, get_number(h, 4));
         skip(h, padded(times(h, get_count(h), bytes)));
     }
@@ -146,7 +201,7 @@ static void get_dims(header *h)
 {
     uint64_t n = get_list(h, TAG_DIMENSION);
     for (uint64_t i = 0; i < n && !failed(h); i++) {
-        skip_name(h);
+        get_name(h, NULL);
         uint64_t length = get_count(h);
         if (!failed(h)) {
             h->rc = ek_grow(&h->dims, &h->dims_capacity, h->n_dims, sizeof(*h->dims));
@@ -157,37 +212,55 @@ static void get_dims(header *h)
     }
 }
 
-static void get_variable(header *h)
+/* Reads the dimensions of a variable and returns how many values it has (in a record). */
+static uint64_t get_shape(header *h, bool *is_record)
 {
-    skip_name(h);
     uint64_t n_dims = get_count(h);
     uint64_t values = 1;
-    bool is_record = false;
+    *is_record = false;
     for (uint64_t i = 0; i < n_dims && !failed(h); i++) {
         uint64_t dim = get_count(h);
         if (dim >= h->n_dims) {
             h->wrong = h->wrong || !failed(h);
         } else if (i == 0 && h->dims[dim] == 0) {
-            is_record = true; /* length 0 marks the record dimension */
+            *is_record = true; /* length 0 marks the record dimension */
         } else {
             values = times(h, values, h->dims[dim]);
         }
     }
-    skip_attributes(h);
-    uint64_t bytes = times(h, values, type_bytes(h, get_number(h, 4)));
-    get_count(h); /* vsize */
-    uint64_t begin = get_number(h, h->version == 1 ? 4 : 8);
-    if (!is_record) {
-        uint64_t end = plus(h, begin, bytes);
-        h->fixed_end = failed(h) ? 0 : EK_MAX(h->fixed_end, end);
-        return;
-    }
+    return values;
+}
+
+static void add_record_var(header *h, uint64_t begin, uint64_t bytes)
+{
     h->record_bytes = plus(h, h->record_bytes, padded(bytes));
     if (!failed(h)) {
         h->rc = ek_grow(&h->records, &h->records_capacity, h->n_record_vars, sizeof(*h->records));
     }
     if (!failed(h)) {
         h->records[h->n_record_vars++] = (record_var){.begin = begin, .bytes = bytes};
+    }
+}
+
+static void get_variable(header *h)
+{
+    bool is_wanted = get_name(h, h->name);
+    bool is_record = false;
+    uint64_t values = get_shape(h, &is_record);
+    skip_attributes(h);
+    uint64_t type = get_number(h, 4);
+    uint64_t bytes = times(h, values, type_bytes(h, type));
+    get_count(h); /* vsize */
+    uint64_t begin = get_number(h, h->version == 1 ? 4 : 8);
+    uint64_t end = plus(h, begin, bytes);
+    if (is_record) {
+        add_record_var(h, begin, bytes);
+    } else if (!failed(h)) {
+        h->fixed_end = EK_MAX(h->fixed_end, end);
+    }
+    if (is_wanted && !failed(h)) {
+        h->found = (ek__classic_var){
+            .type = (int)type, .is_record = is_record, .begin = begin, .bytes = bytes};
     }
 }
 
@@ -203,15 +276,33 @@ static void get_header(header *h)
     }
 }
 
-/* The end of the last value. A single record variable's records follow each other unpadded. */
+/* From a record to the next. A single record variable's records follow each other unpadded. */
+static uint64_t record_stride(const header *h)
+{
+    return h->n_record_vars == 1 ? h->records[0].bytes : h->record_bytes;
+}
+
+/* Where the header leaves the number of records open: how many are there as a whole. */
+static void count_records(header *h)
+{
+    uint64_t stride = record_stride(h);
+    h->n_records = h->n_record_vars > 0 && stride > 0 ? (uint64_t)INT64_MAX : 0;
+    for (size_t i = 0; i < h->n_record_vars && h->n_records > 0; i++) {
+        uint64_t end = plus(h, h->records[i].begin, h->records[i].bytes);
+        bool is_there = !failed(h) && end <= h->input->n_bytes;
+        uint64_t n = is_there ? (h->input->n_bytes - end) / stride + 1 : 0;
+        h->n_records = EK_MIN(h->n_records, n);
+    }
+}
+
+/* The end of the last value. */
 static uint64_t needed_bytes(header *h)
 {
     uint64_t end = h->fixed_end;
     if (h->streaming || h->n_records == 0) {
         return end;
     }
-    uint64_t stride = h->n_record_vars == 1 ? h->records[0].bytes : h->record_bytes;
-    uint64_t last = times(h, h->n_records - 1, stride);
+    uint64_t last = times(h, h->n_records - 1, record_stride(h));
     for (size_t i = 0; i < h->n_record_vars; i++) {
         uint64_t begin = plus(h, h->records[i].begin, last);
         end = EK_MAX(end, plus(h, begin, h->records[i].bytes));
@@ -219,9 +310,14 @@ static uint64_t needed_bytes(header *h)
     return end;
 }
 
-static ek_status check_header(header *h, const char *path)
+static ek_status check_header(header *h)
 {
+    const char *path = h->input->path;
+    uint64_t n_bytes = h->input->n_bytes;
     get_header(h);
+    if (!failed(h) && h->streaming) {
+        count_records(h);
+    }
     uint64_t needed = failed(h) ? 0 : needed_bytes(h);
     if (h->rc != EK_OK) {
         return h->rc;
@@ -230,44 +326,62 @@ static ek_status check_header(header *h, const char *path)
         return EK_FAIL(EK_ETRUNC,
                        "%s is cut short: its %" PRIu64 " bytes end inside the netCDF header; fetch "
                        "it again",
-                       path, h->file_bytes);
+                       path, n_bytes);
     }
     if (h->wrong) {
         return EK_FAIL(EK_ENETCDF, "%s: the netCDF header is damaged; fetch the file again", path);
     }
-    if (needed > h->file_bytes) {
+    if (needed > n_bytes) {
         return EK_FAIL(EK_ETRUNC,
                        "%s is cut short: it has %" PRIu64 " bytes, but its header needs %" PRIu64
                        "; fetch it again",
-                       path, h->file_bytes, needed);
+                       path, n_bytes, needed);
     }
     return EK_OK;
 }
 
+ek_status ek__classic_parse(const ek__classic_input *input, const char *name, ek__classic_var *out)
+{
+    *out = (ek__classic_var){0};
+    header h = {.input = input, .name = name};
+    uint8_t magic[4] = {0};
+    for (size_t i = 0; i < sizeof(magic) && bytes_left(&h) > 0; i++) {
+        magic[i] = get_byte(&h);
+    }
+    if (h.rc != EK_OK) {
+        return h.rc;
+    }
+    if (memcmp(magic, "CDF", 3) != 0 || (magic[3] != 1 && magic[3] != 2 && magic[3] != 5)) {
+        return EK_OK;
+    }
+    h.version = magic[3];
+    ek_status rc = check_header(&h);
+    if (rc == EK_OK) {
+        *out = h.found;
+        out->version = h.version;
+        out->n_records = h.n_records;
+        out->stride = record_stride(&h);
+    }
+    ek_free(h.dims);
+    ek_free(h.records);
+    return rc;
+}
+
 ek_status ek__classic_check(const char *path)
 {
-    header h = {0};
-    ek_status rc = EK_OK;
-    h.stream = fopen(path, "rbe");
-    if (h.stream == NULL) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
         return EK_FAIL_CODE(EK_EIO, errno, "%s: cannot be opened: %s", path, strerror(errno));
     }
     struct stat info;
-    if (fstat(fileno(h.stream), &info) != 0) {
+    ek_status rc = EK_OK;
+    if (fstat(fd, &info) != 0) {
         rc = EK_FAIL_CODE(EK_EIO, errno, "%s: %s", path, strerror(errno));
-        goto done;
+    } else {
+        ek__classic_input input = {.path = path, .fd = fd, .n_bytes = (uint64_t)info.st_size};
+        ek__classic_var none;
+        rc = ek__classic_parse(&input, NULL, &none);
     }
-    h.file_bytes = (uint64_t)info.st_size;
-    unsigned char magic[4] = {0};
-    size_t n = fread(magic, 1, sizeof(magic), h.stream);
-    if (n == sizeof(magic) && memcmp(magic, "CDF", 3) == 0 &&
-        (magic[3] == 1 || magic[3] == 2 || magic[3] == 5)) {
-        h.version = magic[3];
-        rc = check_header(&h, path);
-    }
-done:
-    fclose(h.stream);
-    ek_free(h.dims);
-    ek_free(h.records);
+    close(fd);
     return rc;
 }

@@ -73,6 +73,33 @@ static ek_status read_member(const ek__nc_file *file, const ek__variable *v, ek_
     return ek__times_read(file, v, m->notes, &m->times);
 }
 
+/* Finds who will read the file's values. */
+static ek_status choose_decoder(const ek__dataset *d, const ek__nc_file *file,
+                                const ek__variable *v, ek__member *m)
+{
+    char reason[96] = "as asked for";
+    if (d->options->decoder != EK_DECODER_LIBRARY) {
+        ek__decode_request request = {
+            .file = file,
+            .variable = v,
+            .dtype = m->packing.dtype,
+            .n_rows = m->n_rows,
+            .cells = ek__nc_cells(&v->var) / m->n_rows,
+        };
+        EK_TRY(ek__decoder_create(&request, &m->decoder, reason, sizeof(reason)));
+    }
+    if (m->decoder != NULL) {
+        return ek_field_note(m->notes, "decoder: %s", m->decoder->text);
+    }
+    if (d->options->decoder == EK_DECODER_CHUNK) {
+        return EK_FAIL(EK_ENOTSUP,
+                       "%s: %s cannot be read without the netCDF library (%s); leave the option "
+                       "decoder at auto",
+                       m->path, v->var.name, reason);
+    }
+    return ek_field_note(m->notes, "decoder: library (%s)", reason);
+}
+
 /* Refuses a file that does not continue the first one named. */
 static ek_status check_member(const ek__dataset *d, const ek__member *m, const ek_field *field)
 {
@@ -102,6 +129,7 @@ static ek_status open_member(ek__dataset *d, int i)
     EK_GOTO(ek__nc_open(&file, m->path), done);
     EK_GOTO(ek__variable_find(&file, name, d->options->time, m->notes, &v), done);
     EK_GOTO(read_member(&file, &v, m), done);
+    EK_GOTO(choose_decoder(d, &file, &v, m), done);
     EK_GOTO(read_field(&file, &v, &field), done);
     if (d->field != NULL) {
         EK_GOTO(check_member(d, m, field), done);
@@ -236,6 +264,7 @@ void ek__dataset_destroy(ek__dataset *dataset)
     }
     ek__dataset_close(dataset);
     for (int i = 0; i < dataset->n_members; i++) {
+        ek__decoder_destroy(dataset->members[i].decoder);
         ek__times_free(&dataset->members[i].times);
         ek_free(dataset->members[i].units);
         ek_field_destroy(dataset->members[i].notes);

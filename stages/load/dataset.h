@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One variable of one or several files along time: headers read once, files put in time order, rows
- * cut into chunks. On the io thread only, but for ek__dataset_header. */
+ * cut into chunks. On the io thread only, but for ek__dataset_header, _jobs and _job. */
 #ifndef EK_STAGES_LOAD_DATASET_H
 #define EK_STAGES_LOAD_DATASET_H
 
 #include "stages/load.h"
+#include "stages/load/decoder.h"
 #include "stages/load/packing.h"
+#include "stages/load/scratch.h"
 #include "stages/load/times.h"
 
 EK_BEGIN_DECLS
@@ -17,9 +19,10 @@ typedef struct ek__member {
     int64_t n_rows;
     ek__packing packing;
     ek__times times;
-    char *units;        /* of the variable; NULL if none */
-    int64_t time_chunk; /* time steps in a storage chunk; 1 if not chunked */
-    ek_field *notes;    /* holds notes only */
+    char *units;          /* of the variable; NULL if none */
+    int64_t time_chunk;   /* time steps in a storage chunk; 1 if not chunked */
+    ek__decoder *decoder; /* NULL: the library reads the file */
+    ek_field *notes;      /* holds notes only */
 } ek__member;
 
 /* A chunk: rows of one file, or of several with the same packing. */
@@ -36,7 +39,9 @@ typedef struct ek__dataset {
     int n_members;
     ek__chunk *chunks;
     size_t n_chunks, chunks_capacity;
-    int64_t chunk_rows; /* the most rows of a chunk */
+    int64_t chunk_rows;        /* the most rows of a chunk */
+    int most_jobs;             /* of a chunk */
+    ek__scratch_pool *scratch; /* of the jobs; NULL while not open */
 
     ek__nc_file open; /* the file being read */
     int open_member;  /* -1: none */
@@ -60,6 +65,31 @@ ek_status ek__dataset_plan(ek__dataset *dataset);
 ek_status ek__dataset_header(const ek__dataset *dataset, int64_t chunk, ek_chunk_header *out);
 ek_status ek__dataset_read(ek__dataset *dataset, int64_t chunk, void *dst);
 void ek__dataset_close(ek__dataset *dataset);
+
+/* ek__dataset_open takes working memory for n_threads jobs at once; ek__dataset_close gives it
+ * back. ek__dataset_jobs says in how many jobs a chunk can be read without the library, 0: it
+ * cannot; ek__dataset_job does one of them (jobs.c). */
+ek_status ek__dataset_open(ek__dataset *dataset, int n_threads);
+int ek__dataset_jobs(const ek__dataset *dataset, int64_t chunk);
+ek_status ek__dataset_job(const ek__dataset *dataset, int64_t chunk, int job, void *dst);
+
+/* ek__dataset_row_bytes returns the bytes of one stored row of the chunk. */
+static inline size_t ek__dataset_row_bytes(const ek__dataset *dataset, const ek__chunk *chunk)
+{
+    return (size_t)dataset->field->n_cells *
+           ek_dtype_size(dataset->members[chunk->member].packing.dtype);
+}
+
+/* A piece of a chunk: rows of one file. */
+typedef struct ek__piece {
+    const ek__member *member;
+    int64_t first, rows; /* in the file */
+    int64_t at;          /* the piece's first row in the chunk */
+} ek__piece;
+
+/* ek__dataset_piece puts the next piece of a chunk into *piece, starting from a zeroed one; false
+ * after the last. */
+bool ek__dataset_piece(const ek__dataset *dataset, const ek__chunk *chunk, ek__piece *piece);
 
 EK_END_DECLS
 

@@ -2,7 +2,8 @@
 /* The load stage: a stream of chunks [time, cells] of one variable, as the files store it.
  *
  * Values stay packed; a chunk's header says how they decode and which are missing (core/chunk.h).
- * Files are put in time order by their time axes. All netCDF calls are made on the io thread. */
+ * Files are put in time order by their time axes. All netCDF calls are made on the io thread; where
+ * a decoder (decoder.h) can read a file without the library, pool threads share the work. */
 #include "stages/load.h"
 
 #include "core/loop.h"
@@ -15,6 +16,13 @@ typedef struct load_state {
     bool acquired; /* the io thread */
     ek__dataset *dataset;
 } load_state;
+
+static const ek_choice decoders[] = {
+    {"auto", EK_DECODER_AUTO, "own decoders on all cores where they can, else the library"},
+    {"chunk", EK_DECODER_CHUNK, "own decoders, or an error that says why not"},
+    {"library", EK_DECODER_LIBRARY, "the netCDF library, on one thread"},
+    {NULL, 0, NULL},
+};
 
 static const ek_option options[] = {
     {.name = "paths",
@@ -36,7 +44,14 @@ static const ek_option options[] = {
      .offset = offsetof(ek_load_options, chunk),
      .min = 0,
      .max = INT32_MAX,
-     .help = "time steps per chunk; 0: as many as make about 16 MiB"},
+     .help = "time steps per chunk, rounded up to what a file stores together; 0: as many as make "
+             "about 16 MiB"},
+    {.name = "decoder",
+     .type = EK_OPTION_ENUM,
+     .offset = offsetof(ek_load_options, decoder),
+     .fallback = "auto",
+     .choices = decoders,
+     .help = "who reads the values"},
     {.name = NULL},
 };
 
@@ -90,7 +105,26 @@ static ek_status load_negotiate(ek_instance *self)
     state->acquired = true;
     EK_TRY(ek_io_call(create_dataset, self));
     fill_spec(state->dataset, &self->out);
+    self->needs.read_jobs = state->dataset->most_jobs;
     return EK_OK;
+}
+
+static ek_status load_open(ek_instance *self, int n_threads)
+{
+    load_state *state = self->priv;
+    return ek__dataset_open(state->dataset, n_threads);
+}
+
+static int load_jobs(ek_instance *self, int64_t chunk)
+{
+    const load_state *state = self->priv;
+    return ek__dataset_jobs(state->dataset, chunk);
+}
+
+static ek_status load_job(ek_instance *self, int64_t chunk, int job, void *dst)
+{
+    const load_state *state = self->priv;
+    return ek__dataset_job(state->dataset, chunk, job, dst);
 }
 
 static ek_status load_header(ek_instance *self, int64_t chunk, ek_chunk_header *out)
@@ -130,8 +164,11 @@ static void load_fini(ek_instance *self)
 }
 
 static const ek_source_ops source = {
+    .open = load_open,
     .header = load_header,
     .read = load_read,
+    .jobs = load_jobs,
+    .job = load_job,
     .close = load_close,
 };
 

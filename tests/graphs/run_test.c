@@ -74,6 +74,45 @@ static void a_failing_read_names_stage_and_chunk(void **state)
     assert_int_equal(ek_alloc_live(), live);
 }
 
+static ek_pipeline *make_two_passes(collected *into, const memory_input *from, int64_t chunk)
+{
+    ek_pipeline *p = make();
+    ek_node *up = ek_upload(p, memory_add(p, from, chunk), NULL);
+    ek_node *anomaly = ek_anomaly(p, up, ek_reduce(p, up, NULL), NULL);
+    collect_add(p, ek_download(p, anomaly, NULL), into);
+    return p;
+}
+
+/* Pool threads may end chunks out of order; folds and sinks see them in order of time. */
+static void chunks_read_by_jobs_keep_their_order(void **state)
+{
+    (void)state;
+    collected plain = {0}, jobs = {0};
+    memory_input late = input;
+    late.n_jobs = 2;
+    late.late_first = true;
+    ek_assert_ok(run(make_two_passes(&plain, &input, 6), &on_backend, NULL));
+    ek_assert_ok(run(make_two_passes(&jobs, &late, 6), &on_backend, NULL));
+    assert_memory_equal(plain.values, jobs.values, sizeof(double) * ROWS * CELLS);
+    collected_fini(&plain);
+    collected_fini(&jobs);
+}
+
+static void a_failing_job_names_stage_and_chunk(void **state)
+{
+    (void)state;
+    int64_t live = ek_alloc_live();
+    collected into = {0};
+    memory_input broken = input;
+    broken.n_jobs = 3;
+    broken.fail_at_chunk = 2;
+    assert_int_equal(run(make_two_passes(&into, &broken, 6), &on_backend, NULL), EK_EIO);
+    ek_assert_message("memory, chunk 2: made to fail");
+    assert_int_equal(into.dropped, 1);
+    assert_int_equal(ek_alloc_live(), live);
+    collected_fini(&into);
+}
+
 /* load straight into a sink: no device in between. */
 static void a_stream_may_stay_on_the_host(void **state)
 {
@@ -90,24 +129,15 @@ static void a_stream_may_stay_on_the_host(void **state)
     collected_fini(&into);
 }
 
-static ek_pipeline *make_two_passes(collected *into, int64_t chunk)
-{
-    ek_pipeline *p = make();
-    ek_node *up = ek_upload(p, memory_add(p, &input, chunk), NULL);
-    ek_node *anomaly = ek_anomaly(p, up, ek_reduce(p, up, NULL), NULL);
-    collect_add(p, ek_download(p, anomaly, NULL), into);
-    return p;
-}
-
 static void a_second_pass_keeps_or_rereads(void **state)
 {
     (void)state;
     collected kept = {0}, reread = {0};
     ek_counts a = {0}, b = {0};
     ek_plan_options options = on_backend;
-    ek_assert_ok(run(make_two_passes(&kept, 6), &options, &a));
+    ek_assert_ok(run(make_two_passes(&kept, &input, 6), &options, &a));
     options.reread = true;
-    ek_assert_ok(run(make_two_passes(&reread, 6), &options, &b));
+    ek_assert_ok(run(make_two_passes(&reread, &input, 6), &options, &b));
     assert_memory_equal(kept.values, reread.values, sizeof(double) * ROWS * CELLS);
     assert_int_equal(a.upload_bytes, sizeof(values));
     assert_int_equal(b.upload_bytes, 2 * sizeof(values));
@@ -128,10 +158,10 @@ static void counts_tell_what_was_launched(void **state)
     collected into = {0};
     ek_counts graph = {0}, stream = {0};
     ek_plan_options options = on_backend;
-    ek_assert_ok(run(make_two_passes(&into, 10), &options, &graph));
+    ek_assert_ok(run(make_two_passes(&into, &input, 10), &options, &graph));
     collected_fini(&into);
     options.launch = EK_LAUNCH_STREAM;
-    ek_assert_ok(run(make_two_passes(&into, 10), &options, &stream));
+    ek_assert_ok(run(make_two_passes(&into, &input, 10), &options, &stream));
     collected_fini(&into);
     assert_int_equal(graph.chunks, 4);
     assert_int_equal(graph.graph_launches, 8); /* 4 chunks, 2 passes */
@@ -167,7 +197,7 @@ static void a_plan_runs_again(void **state)
     (void)state;
     collected into = {0};
     ek_plan *plan = NULL;
-    ek_pipeline *p = make_two_passes(&into, 8);
+    ek_pipeline *p = make_two_passes(&into, &input, 8);
     ek_assert_ok(ek_plan_create(&plan, p, &on_backend));
     ek_assert_ok(ek_run(plan, NULL, NULL));
     double first = into.values[11];
@@ -220,7 +250,7 @@ static void progress_ends_complete(void **state)
     ek_progress last = {0};
     ek_plan *plan = NULL;
     ek_report *report = NULL;
-    ek_pipeline *p = make_two_passes(&into, 8);
+    ek_pipeline *p = make_two_passes(&into, &input, 8);
     ek_run_options options = {.on_progress = on_progress, .user = &last, .progress_ms = 1};
     ek_assert_ok(ek_plan_create(&plan, p, &on_backend));
     ek_assert_ok(ek_run(plan, &options, &report));
@@ -238,6 +268,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failing_read_names_stage_and_chunk),
+        cmocka_unit_test(chunks_read_by_jobs_keep_their_order),
+        cmocka_unit_test(a_failing_job_names_stage_and_chunk),
         cmocka_unit_test(a_stream_may_stay_on_the_host),
         cmocka_unit_test(a_second_pass_keeps_or_rereads),
         cmocka_unit_test(counts_tell_what_was_launched),
@@ -246,6 +278,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(results_come_by_name),
         cmocka_unit_test(progress_ends_complete),
     };
+    setenv("UV_THREADPOOL_SIZE", "4", 1); /* a chunk that waits for another needs a thread */
     if (argc > 1) {
         ek_backend *probe = NULL;
         on_backend.backend = argv[1];

@@ -2,6 +2,7 @@
 #include "tests/support/memory_stages.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,11 @@ typedef struct memory_priv {
     memory_chunk *chunks;
     size_t n_chunks, capacity;
 } memory_priv;
+
+/* What holds chunk 0 back where late_first is set: the jobs of chunk 1 that are not done. */
+static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t late_end = PTHREAD_COND_INITIALIZER;
+static int late_left;
 
 static const memory_input *input_of(const ek_instance *self)
 {
@@ -149,6 +155,8 @@ static ek_status memory_negotiate(ek_instance *self)
     out->packed = true;
     out->chunk_rows = EK_MIN(chunk, priv->field->n_time);
     out->n_chunks = (int64_t)priv->n_chunks;
+    self->needs.read_jobs = input->n_jobs;
+    late_left = input->n_jobs;
     ek_spec_add(out, "air", EK_F64, 2, EK_AXIS_TIME, EK_AXIS_CELL);
     return EK_OK;
 }
@@ -186,6 +194,39 @@ static ek_status memory_read(ek_instance *self, int64_t chunk, void *dst)
     return EK_OK;
 }
 
+static int memory_jobs(ek_instance *self, int64_t chunk)
+{
+    (void)chunk;
+    return input_of(self)->n_jobs;
+}
+
+/* Jobs share the rows out like cards. */
+static ek_status memory_job(ek_instance *self, int64_t chunk, int job, void *dst)
+{
+    memory_priv *priv = self->priv;
+    const memory_input *input = input_of(self);
+    const memory_chunk *at = &priv->chunks[chunk];
+    const memory_segment *segment = &input->segments[at->segment];
+    if (input->fail_at_chunk != 0 && chunk == input->fail_at_chunk) {
+        return EK_FAIL(EK_EIO, "made to fail");
+    }
+    pthread_mutex_lock(&late_lock);
+    while (input->late_first && chunk == 0 && late_left > 0) {
+        pthread_cond_wait(&late_end, &late_lock);
+    }
+    pthread_mutex_unlock(&late_lock);
+    size_t row = (size_t)input->cells * ek_dtype_size(segment->dtype);
+    for (int64_t r = job; r < at->rows; r += input->n_jobs) {
+        memcpy((char *)dst + (size_t)r * row,
+               (const char *)segment->data + (size_t)(at->first + r) * row, row);
+    }
+    pthread_mutex_lock(&late_lock);
+    late_left -= chunk == 1 ? 1 : 0;
+    pthread_cond_broadcast(&late_end);
+    pthread_mutex_unlock(&late_lock);
+    return EK_OK;
+}
+
 static void memory_close(ek_instance *self)
 {
     (void)self;
@@ -201,6 +242,8 @@ static void memory_fini(ek_instance *self)
 static const ek_source_ops memory_source = {
     .header = memory_header,
     .read = memory_read,
+    .jobs = memory_jobs,
+    .job = memory_job,
     .close = memory_close,
 };
 

@@ -4,6 +4,8 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(netcdf REQUIRED IMPORTED_TARGET GLOBAL netcdf)
+pkg_search_module(hdf5 REQUIRED IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
+pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET GLOBAL libdeflate)
 pkg_check_modules(libuv REQUIRED IMPORTED_TARGET GLOBAL libuv)
 pkg_check_modules(openblas REQUIRED IMPORTED_TARGET GLOBAL openblas)
 pkg_check_modules(lapacke REQUIRED IMPORTED_TARGET GLOBAL lapacke)
