@@ -48,7 +48,7 @@ static void free_name(const ek_field *field, const char *base, char *out, size_t
 {
     snprintf(out, size, "%s", base);
     for (int i = 2; name_is_taken(field, out) && i < 100; i++) {
-        snprintf(out, size, "%s_%d", base, i);
+        snprintf(out, size, "%.*s_%d", (int)size - 4, base, i);
     }
 }
 

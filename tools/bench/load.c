@@ -227,7 +227,8 @@ static void print_line(const bench *b, int i, const char *library, bench_time ou
                      nc_inq_libvers(), zlibVersion(), LIBDEFLATE_VERSION_STRING);
     json_t *line = json_pack(
         "{s:s, s:s, s:f, s:f, s:f, s:f, s:f, s:I, s:I, s:I, s:i, s:i, s:f, s:s, s:i, s:s, s:s}",
-        "bench", "load", "case", name, "ours_s", ours, "theirs_s", theirs, "ratio", theirs / ours,
+        "bench", "load", "case", name, "ours_s", ours.wall_s, "theirs_s", theirs.wall_s, "ratio",
+        theirs.wall_s / ours.wall_s, "ours_cpu_s", ours.cpu_s, "theirs_cpu_s", theirs.cpu_s,
         "bytes", (json_int_t)b->bytes, "values", (json_int_t)b->n_values, "file_bytes",
         (json_int_t)b->file_bytes, "files", b->n_paths, "threads", b->threads[i], "decide_s",
         b->decide_s, "machine", machine, "rounds", b->rounds, "commit", b->commit, "libraries",

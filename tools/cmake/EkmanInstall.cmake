@@ -26,7 +26,7 @@ install(TARGETS ekman-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # What <ekman.h> brings in, and what a stage of one's own needs. Headers that only the library's
 # sources share stay out.
 set(headers
-  core/alloc.h core/backend.h core/chunk.h core/common.h core/field.h core/log.h core/loop.h
+  core/alloc.h core/backend.h core/chunk.h core/common.h core/crew.h core/field.h core/log.h core/loop.h
   core/memory.h core/options.h core/stage.h core/status.h core/trace.h core/version.h
   stages/anomaly.h stages/load.h stages/reduce.h stages/stages.h stages/svd.h stages/transfer.h
   stages/write.h
