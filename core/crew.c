@@ -43,7 +43,8 @@ int ek_crew_threads(int wanted)
     char text[16];
     snprintf(text, sizeof(text), "%d", wanted > 0 ? wanted : processors());
     setenv("UV_THREADPOOL_SIZE", text, 0); /* libuv reads it at the pool's first job */
-    threads = atoi(getenv("UV_THREADPOOL_SIZE"));
+    const char *size = getenv("UV_THREADPOOL_SIZE");
+    threads = size != NULL ? atoi(size) : 0;
     threads = EK_MAX(1, EK_MIN(threads, 1024)); /* libuv's own limits */
     atomic_store(&pool_threads, threads);
     return threads;

@@ -3,6 +3,7 @@
 #include "stages/load/dataset.h"
 
 #include "stages/load/grid.h"
+#include "stages/load/zarr.h"
 
 #include <string.h>
 
@@ -78,6 +79,12 @@ static ek_status choose_decoder(const ek__dataset *d, const ek__nc_file *file,
                                 const ek__variable *v, ek__member *m)
 {
     char reason[96] = "as asked for";
+    if (d->options->decoder == EK_DECODER_LIBRARY && ek__zarr_is_store(m->path)) {
+        return EK_FAIL(EK_ENOTSUP,
+                       "%s is a Zarr store, which the netCDF library does not read; leave the "
+                       "option decoder at auto",
+                       m->path);
+    }
     if (d->options->decoder != EK_DECODER_LIBRARY) {
         ek__decode_request request = {
             .file = file,

@@ -74,6 +74,10 @@ ek_status ek__decoder_create(const ek__decode_request *request, ek__decoder **ou
 {
     ek__decoder *decoder = NULL;
     *out = NULL;
+    EK_TRY(ek__decoder_zarr(request, out, reason, reason_size));
+    if (*out != NULL) {
+        return EK_OK; /* there is no library to compare with */
+    }
     EK_TRY(ek__decoder_classic(request, &decoder, reason, reason_size));
     if (decoder == NULL) {
         EK_TRY(ek__decoder_hdf5(request, &decoder, reason, reason_size));

@@ -67,6 +67,11 @@ ek_status ek__decoder_classic(const ek__decode_request *request, ek__decoder **o
 ek_status ek__decoder_hdf5(const ek__decode_request *request, ek__decoder **out, char *reason,
                            size_t reason_size); /* hdf5.c: chunked or contiguous */
 
+/* ek__decoder_zarr is tried before these, and is not tested: the library does not know the values.
+ * Declines what is no Zarr store; anything else that hinders it is an error (zarr_decoder.c). */
+ek_status ek__decoder_zarr(const ek__decode_request *request, ek__decoder **out, char *reason,
+                           size_t reason_size);
+
 EK_END_DECLS
 
 #endif /* EK_STAGES_LOAD_DECODER_H */

@@ -59,17 +59,25 @@ static ek_status open_file(const ek__hdf5_decoder *d, int *fd)
 typedef struct passage {
     const uint8_t *from;
     size_t n;
-    unsigned left; /* bit f: filter f is still to be undone */
+    bool left[EK_HDF5_FILTERS]; /* the filter is still to be undone */
 } passage;
+
+static bool any_left(const passage *p)
+{
+    bool any = false;
+    for (int f = 0; f < EK_HDF5_FILTERS; f++) {
+        any = any || p->left[f];
+    }
+    return any;
+}
 
 static bool still(const ek__hdf5_decoder *d, const passage *p, ek__hdf5_filter kind)
 {
-    for (int f = 0; f < d->n_filters; f++) {
-        if (d->filters[f] == kind && (p->left >> f & 1) != 0) {
-            return true;
-        }
+    bool found = false;
+    for (int f = 0; f < EK_HDF5_FILTERS; f++) {
+        found = found || (p->left[f] && d->filters[f] == kind);
     }
-    return false;
+    return found;
 }
 
 static ek_status check_sum(const job_work *w, int64_t index, passage *p)
@@ -89,7 +97,7 @@ static ek_status inflate(const job_work *w, int64_t index, passage *p, uint8_t *
 {
     const ek__hdf5_decoder *d = w->self;
     size_t expected = d->raw_bytes + (still(d, p, EK_FILTER_FLETCHER) ? 4 : 0);
-    uint8_t *out = p->left == 0 ? to : w->raw;
+    uint8_t *out = any_left(p) ? w->raw : to;
     if (libdeflate_zlib_decompress(w->scratch->inflate, p->from, p->n, out, expected, NULL) !=
         LIBDEFLATE_SUCCESS) {
         return fail_at(w, index, "a chunk cannot be inflated");
@@ -103,9 +111,10 @@ static ek_status inflate(const job_work *w, int64_t index, passage *p, uint8_t *
 static void unshuffle(const job_work *w, passage *p, uint8_t *to)
 {
     const ek__hdf5_decoder *d = w->self;
-    uint8_t *out = p->left == 0 ? to : w->aux;
+    bool more = any_left(p);
+    uint8_t *out = more ? w->aux : to;
     size_t whole = p->n / d->size * d->size; /* a checksum may leave part of a value over */
-    ek__unshuffle(p->from, out, whole / d->size, d->size, d->swap && p->left == 0);
+    ek__unshuffle(p->from, out, whole / d->size, d->size, d->swap && !more);
     memcpy(out + whole, p->from + whole, p->n - whole);
     p->from = out;
 }
@@ -115,13 +124,16 @@ static ek_status undo(const job_work *w, int64_t index, const uint8_t *stored, u
 {
     const ek__hdf5_decoder *d = w->self;
     const ek__hdf5_chunk *chunk = &d->chunks[index];
-    passage p = {stored, chunk->bytes, ~chunk->mask & ((1u << d->n_filters) - 1)};
+    passage p = {.from = stored, .n = chunk->bytes};
+    for (int f = 0; f < EK_HDF5_FILTERS; f++) {
+        p.left[f] = f < d->n_filters && (chunk->mask >> f & 1) == 0;
+    }
     bool swap = d->swap;
-    for (int f = d->n_filters - 1; f >= 0; f--) {
-        if ((p.left >> f & 1) == 0) {
+    for (int f = EK_HDF5_FILTERS - 1; f >= 0; f--) {
+        if (!p.left[f]) {
             continue;
         }
-        p.left &= ~(1u << f);
+        p.left[f] = false;
         if (d->filters[f] == EK_FILTER_FLETCHER) {
             EK_TRY(check_sum(w, index, &p));
         } else if (d->filters[f] == EK_FILTER_DEFLATE) {
@@ -131,7 +143,7 @@ static ek_status undo(const job_work *w, int64_t index, const uint8_t *stored, u
             if (p.n != expected) {
                 return fail_at(w, index, "a chunk has the wrong size");
             }
-            swap = swap && p.left != 0;
+            swap = swap && any_left(&p);
             unshuffle(w, &p, to);
         }
     }

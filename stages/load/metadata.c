@@ -319,10 +319,9 @@ static ek_status check_type(const ek__nc_file *file, const ek__nc_var *var)
     }
     char type[NC_MAX_NAME + 1] = "unknown";
     nc_inq_type(file->ncid, var->type, type, NULL);
-    return EK_FAIL(EK_EDTYPE,
-                   "%s: %s is stored as %s, which is not read; integers of up to 32 bits, float "
-                   "and double are",
-                   file->path, var->name, type);
+    bool is_atomic = var->type <= NC_MAX_ATOMIC_TYPE;
+    return EK_FAIL(EK_EDTYPE, "%s: %s is stored as %s, which is not read%s", file->path, var->name,
+                   type, is_atomic ? "; integers of up to 32 bits, float and double are" : "");
 }
 
 ek_status ek__variable_find(const ek__nc_file *file, const char *name, const char *time,

@@ -3,6 +3,7 @@
 #include "stages/load/nc.h"
 
 #include "stages/load/classic.h"
+#include "stages/load/zarr.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -57,7 +58,8 @@ static ek_status check_file(const char *path)
                             strerror(errno), hint);
     }
     if (S_ISDIR(info.st_mode)) {
-        return EK_FAIL(EK_EINVAL, "%s is a directory; name the netCDF files in it", path);
+        return EK_FAIL(EK_EINVAL,
+                       "%s is a directory, and no Zarr store; name the netCDF files in it", path);
     }
     if (!S_ISREG(info.st_mode)) {
         return EK_FAIL(EK_EINVAL, "%s is not a regular file", path);
@@ -97,6 +99,9 @@ ek_status ek__nc_open(ek__nc_file *file, const char *path)
 {
     *file = (ek__nc_file){.path = path, .ncid = -1};
     ek__nc_quiet();
+    if (ek__zarr_is_store(path)) {
+        return ek__zarr_mirror(path, &file->ncid);
+    }
     EK_TRY(check_file(path));
     int ncid = -1;
     int code = nc_open(path, NC_NOWRITE, &ncid);

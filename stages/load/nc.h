@@ -44,7 +44,8 @@ ek_status ek__nc_check(int code, const char *path, const char *what, const char 
 void ek__nc_quiet(void);
 
 /* ek__nc_open opens a file for reading, after refusing what netCDF-C would misread: directories,
- * empty or truncated files, other formats. ek__nc_close may be called on a closed file. */
+ * empty or truncated files, other formats. A Zarr store is opened as a file in memory (zarr.h).
+ * ek__nc_close may be called on a closed file. */
 ek_status ek__nc_open(ek__nc_file *file, const char *path);
 void ek__nc_close(ek__nc_file *file);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Working memory for decoders' jobs: as many pieces as threads, made before the first chunk, so that
- * nothing is allocated while chunks flow. */
+/* Working memory for decoders' jobs: as many pieces as threads, made before the first chunk, so
+ * that nothing is allocated while chunks flow. */
 #ifndef EK_STAGES_LOAD_SCRATCH_H
 #define EK_STAGES_LOAD_SCRATCH_H
 

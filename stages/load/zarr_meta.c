@@ -257,9 +257,9 @@ ek_status ek__zarr_dims(const json_t *names, ek__zarr_array *out)
 void ek__zarr_add_codec(const char *name, const json_t *config, ek__zarr_array *out)
 {
     static const char *const names[] = {
-        [EK_ZARR_ZLIB] = "zlib",       [EK_ZARR_GZIP] = "gzip", [EK_ZARR_ZSTD] = "zstd",
-        [EK_ZARR_LZ4] = "lz4",         [EK_ZARR_BLOSC] = "blosc",
-        [EK_ZARR_SHUFFLE] = "shuffle", [EK_ZARR_CRC32C] = "crc32c"};
+        [EK_ZARR_ZLIB] = "zlib",    [EK_ZARR_GZIP] = "gzip",   [EK_ZARR_ZSTD] = "zstd",
+        [EK_ZARR_LZ4] = "lz4",      [EK_ZARR_BLOSC] = "blosc", [EK_ZARR_SHUFFLE] = "shuffle",
+        [EK_ZARR_CRC32C] = "crc32c"};
     /* Before version 3, and in numcodecs' own names, this checksum is laid out in other ways. */
     size_t n = out->version == 3 ? EK_COUNT(names) : EK_ZARR_CRC32C;
     size_t kind = 0;

@@ -56,7 +56,7 @@ typedef struct ek__zarr_array {
     char separator; /* between the numbers of a chunk's key */
     bool c_prefix;  /* keys begin with "c" */
 
-    json_t *attrs; /* an object, or NULL */
+    json_t *attrs;     /* an object, or NULL */
     char refusal[120]; /* "Zarr with the codec lzma"; empty if the array can be read */
 } ek__zarr_array;
 

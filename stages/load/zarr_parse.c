@@ -80,8 +80,8 @@ ek_status ek__zarr_parse_v2(const json_t *meta, json_t *attrs, const char *path,
     if (json_is_object(attrs)) {
         out->attrs = json_incref(attrs);
     }
-    EK_TRY(ek__zarr_shape(json_object_get(meta, "shape"), json_object_get(meta, "chunks"), path,
-                          out));
+    EK_TRY(
+        ek__zarr_shape(json_object_get(meta, "shape"), json_object_get(meta, "chunks"), path, out));
     EK_TRY(ek__zarr_dims(json_object_get(attrs, "_ARRAY_DIMENSIONS"), out));
     set_type_v2(json_object_get(meta, "dtype"), out);
     const char *order = json_string_value(json_object_get(meta, "order"));
@@ -107,8 +107,8 @@ static void set_type_v3(const json_t *type, ek__zarr_array *out)
         const char *name;
         char letter;
         int size;
-    } types[] = {{"int8", 'i', 1},    {"int16", 'i', 2},   {"int32", 'i', 4},   {"int64", 'i', 8},
-                 {"uint8", 'u', 1},   {"uint16", 'u', 2},  {"uint32", 'u', 4},  {"float32", 'f', 4},
+    } types[] = {{"int8", 'i', 1},    {"int16", 'i', 2},  {"int32", 'i', 4},  {"int64", 'i', 8},
+                 {"uint8", 'u', 1},   {"uint16", 'u', 2}, {"uint32", 'u', 4}, {"float32", 'f', 4},
                  {"float64", 'f', 8}, {"string", 's', 0}};
     const char *name = json_string_value(type);
     if (name == NULL) {
@@ -131,9 +131,8 @@ static void set_type_v3(const json_t *type, ek__zarr_array *out)
 static const char *extension(const json_t *value, const json_t **config)
 {
     *config = json_object_get(value, "configuration");
-    const char *name =
-        json_is_string(value) ? json_string_value(value)
-                              : json_string_value(json_object_get(value, "name"));
+    const char *name = json_is_string(value) ? json_string_value(value)
+                                             : json_string_value(json_object_get(value, "name"));
     return name != NULL ? name : "without a name";
 }
 
@@ -207,10 +206,10 @@ static void set_keys_v3(const json_t *encoding, ek__zarr_array *out)
 /* Whatever a reader does not know it must not read, unless it is said to be harmless. */
 static void check_members(const json_t *meta, ek__zarr_array *out)
 {
-    static const char *const known[] = {
-        "zarr_format", "node_type",  "shape",           "data_type",
-        "chunk_grid",  "fill_value", "dimension_names", "chunk_key_encoding",
-        "codecs",      "attributes", "storage_transformers"};
+    static const char *const known[] = {"zarr_format",     "node_type",           "shape",
+                                        "data_type",       "chunk_grid",          "fill_value",
+                                        "dimension_names", "chunk_key_encoding",  "codecs",
+                                        "attributes",      "storage_transformers"};
     for (void *at = json_object_iter((json_t *)meta); at != NULL;
          at = json_object_iter_next((json_t *)meta, at)) {
         const char *key = json_object_iter_key(at);
