@@ -12,6 +12,7 @@
 
 #define CHUNK_BYTES_MAX (INT64_C(256) << 20) /* a larger one is left to the library */
 #define CHUNKS_MAX      (INT64_C(1) << 28)
+#define JOB_CHUNKS_MAX  256 /* so that working memory stays small where chunks are tiny */
 #define FILTER_NAME_MAX 32
 
 /* The HDF5 objects of a decision; all closed at its end. */
@@ -186,7 +187,7 @@ static const char *set_grid(const hdf5_open *h, ek__hdf5_decoder *d)
         d->per_row *= k > d->time ? g->counts[k] : 1;
     }
     d->raw_bytes = (size_t)raw;
-    d->per_job = EK_MAX(EK_HDF5_JOB_BYTES / raw, 1);
+    d->per_job = EK_MIN(EK_MAX(EK_HDF5_JOB_BYTES / raw, 1), JOB_CHUNKS_MAX);
     d->head.row_unit = g->chunk[d->time];
     return NULL;
 }
@@ -246,6 +247,9 @@ static const char *take_chunked(const hdf5_open *h, ek__hdf5_decoder *d, char *r
         return ek__hdf5_no_memory;
     }
     error = read_index(h, d, &missing);
+    if (error == NULL && d->stored_bytes > 2 * d->raw_bytes + 65536) {
+        error = "a stored chunk is far larger than its values";
+    }
     error = error != NULL ? error : check_fill(h, d, missing);
     if (error == NULL) {
         describe(d);
