@@ -69,6 +69,13 @@ done:
     return rc;
 }
 
+static bool is_netcdf4(const ek__nc_file *file)
+{
+    int format = 0;
+    return nc_inq_format(file->ncid, &format) == NC_NOERR &&
+           (format == NC_FORMAT_NETCDF4 || format == NC_FORMAT_NETCDF4_CLASSIC);
+}
+
 ek_status ek__decoder_create(const ek__decode_request *request, ek__decoder **out, char *reason,
                              size_t reason_size)
 {
@@ -78,10 +85,9 @@ ek_status ek__decoder_create(const ek__decode_request *request, ek__decoder **ou
     if (*out != NULL) {
         return EK_OK; /* there is no library to compare with */
     }
-    EK_TRY(ek__decoder_classic(request, &decoder, reason, reason_size));
-    if (decoder == NULL) {
-        EK_TRY(ek__decoder_hdf5(request, &decoder, reason, reason_size));
-    }
+    bool is_hdf5 = is_netcdf4(request->file);
+    EK_TRY(is_hdf5 ? ek__decoder_hdf5(request, &decoder, reason, reason_size)
+                   : ek__decoder_classic(request, &decoder, reason, reason_size));
     if (decoder == NULL) {
         return EK_OK;
     }

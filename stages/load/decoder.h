@@ -61,7 +61,7 @@ ek_status ek__decoder_create(const ek__decode_request *request, ek__decoder **ou
                              size_t reason_size);
 void ek__decoder_destroy(ek__decoder *decoder);
 
-/* The kinds, tried in this order by ek__decoder_create; each declines by *out NULL and a reason. */
+/* The kinds, chosen among by ek__decoder_create; each declines by *out NULL and a reason. */
 ek_status ek__decoder_classic(const ek__decode_request *request, ek__decoder **out, char *reason,
                               size_t reason_size); /* direct.c: CDF-1, 2, 5 */
 ek_status ek__decoder_hdf5(const ek__decode_request *request, ek__decoder **out, char *reason,

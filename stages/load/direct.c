@@ -22,7 +22,8 @@ typedef struct direct_decoder {
     struct stat stat; /* of the file at plan time */
     size_t size;      /* of a value, bytes */
     int64_t begin, row_bytes, stride;
-    int64_t per_job; /* rows */
+    int64_t per_job;  /* rows */
+    int64_t together; /* rows read in one call with what stands between; 0: each on its own */
 } direct_decoder;
 
 static ek_status fail_at(const direct_decoder *d, int64_t row, int code)
@@ -59,30 +60,39 @@ static int direct_jobs(const ek__decoder *head, int64_t first, int64_t rows)
     return (int)((rows + d->per_job - 1) / d->per_job);
 }
 
+/* read_bytes reads all of the bytes; where it fails errno is 0 if the file has ended. */
 static bool read_bytes(int fd, void *to, int64_t bytes, int64_t at)
 {
-    errno = 0;
-    return pread(fd, to, (size_t)bytes, (off_t)at) == (ssize_t)bytes;
+    for (int64_t done = 0; done < bytes;) {
+        errno = 0;
+        ssize_t n = pread(fd, (char *)to + done, (size_t)(bytes - done), (off_t)(at + done));
+        if (n <= 0 && errno != EINTR) {
+            return false;
+        }
+        done += EK_MAX(n, 0);
+    }
+    return true;
 }
 
 /* read_rows reads rows from `row` on into `to`, in as few calls as their distance allows. */
 static ek_status read_rows(const direct_decoder *d, int fd, int64_t row, int64_t rows, uint8_t *to,
                            const ek__scratch *scratch)
 {
-    int64_t at = d->begin + row * d->stride;
     if (d->stride == d->row_bytes) {
-        return read_bytes(fd, to, rows * d->row_bytes, at) ? EK_OK : fail_at(d, row, errno);
+        bool all = read_bytes(fd, to, rows * d->row_bytes, d->begin + row * d->stride);
+        return all ? EK_OK : fail_at(d, row, errno);
     }
-    bool together = d->stride - d->row_bytes <= GAP_BYTES;
-    if (together && !read_bytes(fd, scratch->bytes, (rows - 1) * d->stride + d->row_bytes, at)) {
-        return fail_at(d, row, errno);
-    }
-    for (int64_t r = 0; r < rows; r++) {
+    int64_t most = EK_MAX(d->together, 1);
+    for (int64_t r = 0; r < rows; r += most) {
+        int64_t n = EK_MIN(most, rows - r);
         uint8_t *out = to + r * d->row_bytes;
-        if (together) {
-            memcpy(out, scratch->bytes + r * d->stride, (size_t)d->row_bytes);
-        } else if (!read_bytes(fd, out, d->row_bytes, at + r * d->stride)) {
+        uint8_t *in = d->together > 0 ? scratch->bytes : out;
+        int64_t at = d->begin + (row + r) * d->stride;
+        if (!read_bytes(fd, in, (n - 1) * d->stride + d->row_bytes, at)) {
             return fail_at(d, row + r, errno);
+        }
+        for (int64_t i = 0; i < n && in != out; i++) {
+            memcpy(out + i * d->row_bytes, in + i * d->stride, (size_t)d->row_bytes);
         }
     }
     return EK_OK;
@@ -191,8 +201,11 @@ ek_status ek__decoder_classic(const ek__decode_request *request, ek__decoder **o
     d->per_job = EK_MAX(JOB_BYTES / d->row_bytes, 1);
     ek_status rc = decide(d, request, &why);
     if (rc == EK_OK && why == NULL) {
-        bool together = d->stride != d->row_bytes && d->stride - d->row_bytes <= GAP_BYTES;
-        d->head.scratch_bytes = together ? (size_t)(d->per_job * d->stride) : 0;
+        int64_t gap = d->stride - d->row_bytes;
+        if (gap > 0 && gap <= GAP_BYTES && d->row_bytes <= JOB_BYTES) {
+            d->together = EK_MIN(d->per_job, EK_MAX(2 * JOB_BYTES / d->stride, 1));
+        }
+        d->head.scratch_bytes = (size_t)(d->together * d->stride);
         *out = &d->head;
         return EK_OK;
     }
