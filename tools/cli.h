@@ -62,6 +62,7 @@ int cmd_eof(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_probe(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 
 #endif /* EK_TOOLS_CLI_H */
