@@ -1,327 +1,398 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a netCDF-4 variable can be decoded without the library, and where its values stand. All
- * HDF5 calls are here, on the io thread, while the netCDF file is open. */
-#define H5_USE_110_API
+/* Deciding, on the io thread and with HDF5's help, whether a netCDF-4 variable is stored in a way
+ * that hdf5_decode.c can read, and taking down where. */
 #include "stages/load/hdf5.h"
+
+#include "core/alloc.h"
+#include "stages/load/swap.h"
 
 #include <fcntl.h>
 #include <hdf5.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define CHUNK_BYTES_MAX (INT64_C(256) << 20) /* a larger one is left to the library */
-#define CHUNKS_MAX      (INT64_C(1) << 28)
-#define JOB_CHUNKS_MAX  256 /* so that working memory stays small where chunks are tiny */
-#define FILTER_NAME_MAX 32
+/* Since these versions HDF5 lists all chunks in one go. */
+#if H5_VERSION_GE(1, 12, 3) || (H5_VERSION_GE(1, 10, 10) && !H5_VERSION_GE(1, 11, 0))
+#define HAVE_CHUNK_ITER 1
+#else
+#define HAVE_CHUNK_ITER 0
+#endif
 
-/* The HDF5 objects of a decision; all closed at its end. */
-typedef struct hdf5_open {
-    hid_t file, dataset, type, space, plist;
-} hdf5_open;
+/* A decision under way. */
+typedef struct decision {
+    const ek__decode_request *request;
+    ek__hdf5 *self;
+    hid_t file, dataset, type, space, dcpl;
+    int fd;
+    bool has_fill;
+    char *reason; /* empty until something speaks against it */
+    size_t reason_size;
+    const char *index_problem; /* found while HDF5 lists chunks */
+    uint64_t index_found;
+} decision;
 
-static const char *open_dataset(hdf5_open *h, const ek__decode_request *r)
+static bool declined(const decision *d)
 {
-    *h = (hdf5_open){-1, -1, -1, -1, -1};
-    htri_t is_hdf5 = H5Fis_hdf5(r->file->path);
-    if (is_hdf5 <= 0) {
-        return "it is no HDF5 file";
-    }
-    h->file = H5Fopen(r->file->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    h->dataset = h->file >= 0 ? H5Dopen2(h->file, r->variable->var.name, H5P_DEFAULT) : -1;
-    if (h->dataset < 0) {
-        return "HDF5 cannot open it";
-    }
-    h->type = H5Dget_type(h->dataset);
-    h->space = H5Dget_space(h->dataset);
-    h->plist = H5Dget_create_plist(h->dataset);
-    return h->type >= 0 && h->space >= 0 && h->plist >= 0 ? NULL : "HDF5 cannot describe it";
+    return d->reason[0] != '\0';
 }
 
-static void close_dataset(hdf5_open *h)
+static void decline(decision *d, const char *why)
 {
-    if (h->plist >= 0) {
-        H5Pclose(h->plist);
-    }
-    if (h->space >= 0) {
-        H5Sclose(h->space);
-    }
-    if (h->type >= 0) {
-        H5Tclose(h->type);
-    }
-    if (h->dataset >= 0) {
-        H5Dclose(h->dataset);
-    }
-    if (h->file >= 0) {
-        H5Fclose(h->file);
+    if (!declined(d)) {
+        snprintf(d->reason, d->reason_size, "%s", why);
     }
 }
 
-/* check_type accepts whole-byte integers and IEEE floats of the size expected. */
-static const char *check_type(const hdf5_open *h, const ek__decode_request *r, ek__hdf5_decoder *d)
+/* netCDF has the file open, and HDF5 opens it again only with the same close degree, which depends
+ * on netCDF's version. */
+static hid_t open_again(const char *path)
 {
-    H5T_class_t class = H5Tget_class(h->type);
-    H5T_order_t order = H5Tget_order(h->type);
-    d->size = ek_dtype_size(r->dtype);
-    bool integer = class == H5T_INTEGER && ek_dtype_is_integer(r->dtype);
-    bool real = class == H5T_FLOAT && !ek_dtype_is_integer(r->dtype);
-    if (H5Tget_size(h->type) != d->size || (!integer && !real) ||
-        (order != H5T_ORDER_LE && order != H5T_ORDER_BE)) {
-        return "its type is stored in an unusual way";
+    static const H5F_close_degree_t degrees[] = {H5F_CLOSE_STRONG, H5F_CLOSE_SEMI, H5F_CLOSE_WEAK};
+    hid_t file = -1;
+    for (size_t i = 0; i < EK_COUNT(degrees) && file < 0; i++) {
+        hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+        if (access >= 0 && H5Pset_fclose_degree(access, degrees[i]) >= 0) {
+            file = H5Fopen(path, H5F_ACC_RDONLY, access);
+        }
+        H5Pclose(access);
     }
-    if (integer && (H5Tget_precision(h->type) != 8 * d->size || H5Tget_offset(h->type) != 0)) {
-        return "its type is stored in an unusual way";
-    }
-    if (real && H5Tequal(h->type, H5T_IEEE_F32LE) <= 0 && H5Tequal(h->type, H5T_IEEE_F32BE) <= 0 &&
-        H5Tequal(h->type, H5T_IEEE_F64LE) <= 0 && H5Tequal(h->type, H5T_IEEE_F64BE) <= 0) {
-        return "its type is stored in an unusual way";
-    }
-    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-    d->swap = d->size > 1 && (order == H5T_ORDER_LE) != little;
-    return NULL;
+    return file;
 }
 
-static const char *check_shape(const hdf5_open *h, const ek__decode_request *r, ek__hdf5_decoder *d)
+static void check_signature(decision *d)
 {
-    hsize_t dims[EK_HDF5_RANK] = {0};
-    d->grid.rank = r->variable->var.n_dims;
-    d->time = r->variable->time_dim;
-    d->n_rows = r->n_rows;
-    d->cells = r->cells;
-    if (H5Sget_simple_extent_ndims(h->space) != d->grid.rank ||
-        H5Sget_simple_extent_dims(h->space, dims, NULL) != d->grid.rank) {
-        return "its shape is not netCDF's";
+    static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1A, '\n'};
+    uint8_t head[8] = {0};
+    if (pread(d->fd, head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+        memcmp(head, "CDF", 3) == 0) {
+        decline(d, "not HDF5");
+    } else if (memcmp(head, signature, sizeof(head)) != 0) {
+        decline(d, "user block");
     }
-    for (int k = 0; k < d->grid.rank; k++) {
-        d->grid.dims[k] = (int64_t)dims[k];
-        if (d->grid.dims[k] != r->variable->var.dims[k].size) {
-            return "it has fewer steps than its time dimension";
+}
+
+/* The addresses in the file must be counted from its first byte and be 8 bytes long. */
+static void check_file(decision *d)
+{
+    hsize_t block = 1;
+    size_t address = 0;
+    size_t length = 0;
+    hid_t create = H5Fget_create_plist(d->file);
+    if (H5Pget_userblock(create, &block) < 0 || block != 0) {
+        decline(d, "user block");
+    } else if (H5Pget_sizes(create, &address, &length) < 0 || address != 8 || length != 8) {
+        decline(d, "addresses that are not of 8 bytes");
+    }
+    H5Pclose(create);
+}
+
+/* Opens the dataset of the variable. One that has the name of a dimension without being its
+ * coordinate is stored under a longer one. */
+static void open_dataset(decision *d)
+{
+    const char *plain = d->request->variable->var.name;
+    char longer[NC_MAX_NAME + 32];
+    snprintf(longer, sizeof(longer), "_nc4_non_coord_%s", plain);
+    const char *name = H5Lexists(d->file, longer, H5P_DEFAULT) > 0 ? longer : plain;
+    H5L_info_t link;
+    if (H5Lget_info(d->file, name, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {
+        decline(d, "not in the file itself");
+        return;
+    }
+    d->dataset = H5Dopen2(d->file, name, H5P_DEFAULT);
+    if (d->dataset < 0) {
+        decline(d, "not found by HDF5");
+        return;
+    }
+    d->type = H5Dget_type(d->dataset);
+    d->space = H5Dget_space(d->dataset);
+    d->dcpl = H5Dget_create_plist(d->dataset);
+    if (d->type < 0 || d->space < 0 || d->dcpl < 0) {
+        decline(d, "not understood by HDF5");
+    }
+}
+
+/* Compares the type with those that the framework knows, and reads the fill value. */
+static void check_type(decision *d)
+{
+    const struct {
+        ek_dtype dtype;
+        hid_t little, big, native;
+    } known[] = {
+        {EK_I8, H5T_STD_I8LE, H5T_STD_I8BE, H5T_NATIVE_INT8},
+        {EK_U8, H5T_STD_U8LE, H5T_STD_U8BE, H5T_NATIVE_UINT8},
+        {EK_I16, H5T_STD_I16LE, H5T_STD_I16BE, H5T_NATIVE_INT16},
+        {EK_U16, H5T_STD_U16LE, H5T_STD_U16BE, H5T_NATIVE_UINT16},
+        {EK_I32, H5T_STD_I32LE, H5T_STD_I32BE, H5T_NATIVE_INT32},
+        {EK_U32, H5T_STD_U32LE, H5T_STD_U32BE, H5T_NATIVE_UINT32},
+        {EK_F32, H5T_IEEE_F32LE, H5T_IEEE_F32BE, H5T_NATIVE_FLOAT},
+        {EK_F64, H5T_IEEE_F64LE, H5T_IEEE_F64BE, H5T_NATIVE_DOUBLE},
+    };
+    ek_dtype wanted = d->request->dtype;
+    for (size_t i = 0; i < EK_COUNT(known); i++) {
+        bool is_little = H5Tequal(d->type, known[i].little) > 0;
+        bool is_big = !is_little && H5Tequal(d->type, known[i].big) > 0;
+        if (!is_little && !is_big) {
+            continue;
+        }
+        size_t size = ek_dtype_size(known[i].dtype);
+        if (size != ek_dtype_size(wanted) ||
+            ek_dtype_is_integer(known[i].dtype) != ek_dtype_is_integer(wanted)) {
+            break;
+        }
+        d->self->value_bytes = size;
+        d->self->swap = size > 1 && is_big == ek__is_little_endian();
+        H5D_fill_value_t fill = H5D_FILL_VALUE_UNDEFINED;
+        d->has_fill = H5Pfill_value_defined(d->dcpl, &fill) >= 0 &&
+                      fill != H5D_FILL_VALUE_UNDEFINED &&
+                      H5Pget_fill_value(d->dcpl, known[i].native, d->self->fill) >= 0;
+        return;
+    }
+    decline(d, "a stored type of another kind");
+}
+
+/* The extent must be what netCDF says: a dimension that another variable has lengthened is longer
+ * than what is stored of this one. */
+static void check_extent(decision *d)
+{
+    const ek__nc_var *var = &d->request->variable->var;
+    ek__hdf5 *self = d->self;
+    ek__hdf5_grid *grid = &self->grid;
+    hsize_t dims[EK_HDF5_RANK_MAX] = {0};
+    if (H5Sget_simple_extent_ndims(d->space) != var->n_dims || var->n_dims > EK_HDF5_RANK_MAX ||
+        H5Sget_simple_extent_dims(d->space, dims, NULL) != var->n_dims) {
+        decline(d, "another number of dimensions");
+        return;
+    }
+    grid->rank = var->n_dims;
+    int64_t cells = 1;
+    int64_t bytes = 0;
+    bool same = true;
+    for (int i = 0; i < var->n_dims; i++) {
+        same = same && dims[i] == (uint64_t)var->dims[i].size && dims[i] > 0;
+        same = same && (i >= self->time_dim || dims[i] == 1);
+        grid->dims[i] = dims[i];
+        if (i > self->time_dim && __builtin_mul_overflow(cells, var->dims[i].size, &cells)) {
+            same = false;
         }
     }
-    return NULL;
+    same = same && cells == self->cells && dims[self->time_dim] == (uint64_t)self->n_rows;
+    if (!same || __builtin_mul_overflow(cells, self->n_rows, &bytes) ||
+        __builtin_mul_overflow(bytes, (int64_t)self->value_bytes, &bytes)) {
+        decline(d, "stored for another number of time steps or cells");
+    }
 }
 
-/* check_filters accepts shuffle, deflate and fletcher32 in any order, each at most once. */
-static const char *check_filters(const hdf5_open *h, ek__hdf5_decoder *d, char *reason, size_t size)
+#if HAVE_CHUNK_ITER
+
+static int add_chunk(const hsize_t *offset, unsigned mask, haddr_t at, hsize_t n_bytes, void *user)
 {
-    int n = H5Pget_nfilters(h->plist);
-    for (int i = 0; i < n; i++) {
-        char name[FILTER_NAME_MAX] = "";
-        unsigned flags = 0;
-        size_t n_values = 0;
-        H5Z_filter_t id = H5Pget_filter2(h->plist, (unsigned)i, &flags, &n_values, NULL,
-                                         sizeof(name), name, NULL);
-        int kind = id == H5Z_FILTER_SHUFFLE      ? EK_FILTER_SHUFFLE
-                   : id == H5Z_FILTER_DEFLATE    ? EK_FILTER_DEFLATE
-                   : id == H5Z_FILTER_FLETCHER32 ? EK_FILTER_FLETCHER
-                                                 : -1;
-        bool taken = false;
-        for (int k = 0; k < d->n_filters; k++) {
-            taken = taken || (int)d->filters[k] == kind;
-        }
-        if (kind < 0 || taken) {
-            snprintf(reason, size, "filter %s%s%d", name, name[0] != '\0' ? ", number " : "",
-                     (int)id);
-            return reason;
-        }
-        d->filters[d->n_filters++] = (ek__hdf5_filter)kind;
+    decision *d = user;
+    const ek__hdf5 *self = d->self;
+    uint64_t origin[EK_HDF5_RANK_MAX] = {0};
+    for (int i = 0; i < self->grid.rank; i++) {
+        origin[i] = offset[i];
     }
-    return NULL;
+    ek__hdf5_chunk chunk = {.offset = at, .n_bytes = (uint32_t)n_bytes, .mask = mask};
+    d->index_problem = n_bytes <= UINT32_MAX ? NULL : "chunks too large to decode at once";
+    if (d->index_problem == NULL) {
+        d->index_problem = ek__hdf5_index_add(&self->grid, (uint64_t)self->file_bytes, origin,
+                                              &chunk, self->chunks);
+    }
+    d->index_found++;
+    return d->index_problem == NULL ? H5_ITER_CONT : H5_ITER_STOP;
 }
 
-static const char *check_fill(const hdf5_open *h, ek__hdf5_decoder *d, bool needed)
+static ek_status list_chunks(decision *d)
 {
-    H5D_fill_value_t status = H5D_FILL_VALUE_UNDEFINED;
-    if (!needed) {
-        return NULL;
+    if (H5Dchunk_iter(d->dataset, H5P_DEFAULT, add_chunk, d) < 0) {
+        d->index_problem = "a chunk index that HDF5 does not list";
     }
-    if (H5Pfill_value_defined(h->plist, &status) < 0 || status == H5D_FILL_VALUE_UNDEFINED) {
-        return "parts were never written and it has no fill value";
-    }
-    hid_t native = H5Tget_native_type(h->type, H5T_DIR_ASCEND);
-    herr_t code = native >= 0 ? H5Pget_fill_value(h->plist, native, d->fill) : -1;
-    if (native >= 0) {
-        H5Tclose(native);
-    }
-    return code >= 0 ? NULL : "its fill value cannot be read";
+    return EK_OK;
 }
 
-static const char *take_contiguous(const hdf5_open *h, ek__hdf5_decoder *d)
-{
-    haddr_t offset = H5Dget_offset(h->dataset);
-    int64_t bytes = d->n_rows * d->cells * (int64_t)d->size;
-    if (offset == HADDR_UNDEF || H5Pget_external_count(h->plist) != 0) {
-        return "its values are not in the file";
-    }
-    if ((int64_t)offset > d->stat.st_size - bytes) {
-        return "the file is too short";
-    }
-    d->offset = (int64_t)offset;
-    d->head.row_unit = 1;
-    snprintf(d->head.text, sizeof(d->head.text), "direct (contiguous%s)",
-             d->swap ? ", other byte order" : "");
-    return NULL;
-}
+#else
 
-static const char *set_grid(const hdf5_open *h, ek__hdf5_decoder *d)
+static ek_status list_chunks(decision *d)
 {
-    ek__hdf5_grid *g = &d->grid;
-    hsize_t chunk[EK_HDF5_RANK] = {0};
-    int64_t raw = (int64_t)d->size;
-    if (H5Pget_chunk(h->plist, g->rank, chunk) != g->rank) {
-        return "HDF5 cannot describe its chunks";
-    }
-    g->n_chunks = 1;
-    d->per_row = 1;
-    for (int k = 0; k < g->rank; k++) {
-        g->chunk[k] = (int64_t)chunk[k];
-        if (g->chunk[k] < 1 || g->chunk[k] > CHUNK_BYTES_MAX / raw) {
-            return "a chunk is over 256 MiB";
-        }
-        raw *= g->chunk[k];
-        g->counts[k] = (g->dims[k] + g->chunk[k] - 1) / g->chunk[k];
-        if (g->counts[k] > CHUNKS_MAX / g->n_chunks) {
-            return "it has too many chunks";
-        }
-        g->n_chunks *= g->counts[k];
-        d->per_row *= k > d->time ? g->counts[k] : 1;
-    }
-    d->raw_bytes = (size_t)raw;
-    d->per_job = EK_MIN(EK_MAX(EK_HDF5_JOB_BYTES / raw, 1), JOB_CHUNKS_MAX);
-    d->head.row_unit = g->chunk[d->time];
-    return NULL;
-}
-
-/* read_index finds the chunks; *missing says whether some were never written. */
-static const char *read_index(const hdf5_open *h, ek__hdf5_decoder *d, bool *missing)
-{
+    const ek__hdf5 *self = d->self;
+    ek__hdf5_file file = {.fd = d->fd, .n_bytes = (uint64_t)self->file_bytes};
+    ek__hdf5_walked walked = {0};
+#if H5_VERSION_GE(1, 12, 0)
+    H5O_info1_t info;
+#else
     H5O_info_t info;
-    hsize_t stored = 0;
-    int64_t found = 0;
-    if (H5Oget_info(h->dataset, &info) < 0 ||
-        H5Dget_num_chunks(h->dataset, h->space, &stored) < 0) {
-        return "HDF5 cannot describe its chunks";
+#endif
+    if (H5Oget_info1(d->dataset, &info) < 0) {
+        d->index_problem = "an object header that HDF5 does not place";
+        return EK_OK;
     }
-    ek__hdf5_bytes bytes = {.fd = open(d->path, O_RDONLY | O_CLOEXEC),
-                            .size = (uint64_t)d->stat.st_size};
-    if (bytes.fd < 0) {
-        return "it cannot be opened again";
-    }
-    const char *error = ek__hdf5_index(&bytes, info.addr, &d->grid, d->chunks, &found);
-    close(bytes.fd);
-    if (error == NULL && found != (int64_t)stored) {
-        error = "its chunk index is not understood";
-    }
-    for (int64_t i = 0; i < d->grid.n_chunks; i++) {
-        d->stored_bytes = EK_MAX(d->stored_bytes, d->chunks[i].bytes);
-    }
-    *missing = found < d->grid.n_chunks;
-    return error;
+    EK_TRY(ek__hdf5_index_walk(&file, info.addr, &self->grid, self->chunks, &walked));
+    d->index_problem = walked.problem;
+    d->index_found = walked.n_found;
+    return EK_OK;
 }
 
-static void describe(ek__hdf5_decoder *d)
+#endif
+
+static ek_status read_index(decision *d)
 {
-    static const char *const names[] = {"shuffle", "deflate", "fletcher32"};
-    size_t n = (size_t)snprintf(d->head.text, sizeof(d->head.text), "chunk (");
-    for (int i = 0; i < d->n_filters; i++) {
-        n += (size_t)snprintf(d->head.text + n, sizeof(d->head.text) - n, "%s%s", i > 0 ? ", " : "",
-                              names[d->filters[i]]);
-        d->head.inflates = d->head.inflates || d->filters[i] == EK_FILTER_DEFLATE;
+    ek__hdf5 *self = d->self;
+    hsize_t shape[EK_HDF5_RANK_MAX] = {0};
+    unsigned options = 0;
+    if (H5Pget_chunk(d->dcpl, self->grid.rank, shape) != self->grid.rank) {
+        decline(d, "another number of dimensions");
+        return EK_OK;
     }
-    snprintf(d->head.text + n, sizeof(d->head.text) - n, "%s%s)",
-             d->n_filters == 0 ? "no filter" : "", d->swap ? ", other byte order" : "");
-    size_t raw = ek__hdf5_room(d);
-    d->head.scratch_bytes = 3 * raw + (size_t)d->per_job * (d->stored_bytes + EK_HDF5_GAP);
+    if (H5Pget_chunk_opts(d->dcpl, &options) < 0 || options != 0) {
+        decline(d, "chunks at the edge without filters");
+        return EK_OK;
+    }
+    for (int i = 0; i < self->grid.rank; i++) {
+        self->grid.chunk[i] = shape[i];
+    }
+    self->grid.value_bytes = (uint32_t)self->value_bytes;
+    const char *problem = ek__hdf5_grid_finish(&self->grid);
+    if (problem != NULL) {
+        decline(d, problem);
+        return EK_OK;
+    }
+    self->chunks = ek_alloc(self->grid.n_chunks, sizeof(*self->chunks));
+    if (self->chunks == NULL) {
+        return EK_ENOMEM;
+    }
+    EK_TRY(list_chunks(d));
+    hsize_t expected = 0;
+    if (d->index_problem != NULL) {
+        decline(d, d->index_problem);
+    } else if (H5Dget_num_chunks(d->dataset, d->space, &expected) < 0 ||
+               expected != d->index_found) {
+        decline(d, "chunk index: another number of chunks than HDF5's");
+    } else if (d->index_found < self->grid.n_chunks && !d->has_fill) {
+        decline(d, "chunks never written and no fill value");
+    }
+    return EK_OK;
 }
 
-static const char *take_chunked(const hdf5_open *h, ek__hdf5_decoder *d, char *reason, size_t size)
+static void read_contiguous(decision *d)
 {
-    bool missing = false;
-    const char *error = check_filters(h, d, reason, size);
-    error = error != NULL ? error : set_grid(h, d);
-    if (error != NULL) {
-        return error;
+    ek__hdf5 *self = d->self;
+    haddr_t at = H5Dget_offset(d->dataset);
+    uint64_t bytes = (uint64_t)(self->n_rows * self->cells) * self->value_bytes;
+    uint64_t file_bytes = (uint64_t)self->file_bytes;
+    if (H5Pget_external_count(d->dcpl) != 0) {
+        decline(d, "values in an external file");
+    } else if (at != HADDR_UNDEF && (at > file_bytes || bytes > file_bytes - at)) {
+        decline(d, "values outside the file");
+    } else if (at == HADDR_UNDEF && !d->has_fill) {
+        decline(d, "values never written and no fill value");
     }
-    d->chunks = ek_alloc((size_t)d->grid.n_chunks, sizeof(*d->chunks));
-    if (d->chunks == NULL) {
-        return ek__hdf5_no_memory;
-    }
-    error = read_index(h, d, &missing);
-    if (error == NULL && d->stored_bytes > 2 * d->raw_bytes + 65536) {
-        error = "a stored chunk is far larger than its values";
-    }
-    error = error != NULL ? error : check_fill(h, d, missing);
-    if (error == NULL) {
-        describe(d);
-    }
-    return error;
+    self->allocated = at != HADDR_UNDEF;
+    self->offset = self->allocated ? at : 0;
 }
 
-static void destroy(ek__decoder *head)
+static ek_status read_layout(decision *d)
 {
-    ek__hdf5_decoder *d = (ek__hdf5_decoder *)head;
-    ek_free(d->path);
-    ek_free(d->variable);
-    ek_free(d->chunks);
-    ek_free(d);
+    switch (H5Pget_layout(d->dcpl)) {
+    case H5D_CHUNKED:
+        d->self->chunked = true;
+        d->self->allocated = true;
+        ek__hdf5_read_filters(d->dcpl, d->self->value_bytes, &d->self->filters, d->reason,
+                              d->reason_size);
+        return declined(d) ? EK_OK : read_index(d);
+    case H5D_CONTIGUOUS:
+        read_contiguous(d);
+        return EK_OK;
+    case H5D_COMPACT:
+        decline(d, "no chunks: compact");
+        return EK_OK;
+    case H5D_VIRTUAL:
+        decline(d, "no chunks: virtual");
+        return EK_OK;
+    default:
+        decline(d, "an unknown layout");
+        return EK_OK;
+    }
 }
 
-static const ek__decoder_ops ops = {
-    .jobs = ek__hdf5_jobs,
-    .job = ek__hdf5_job,
-    .destroy = destroy,
-};
-
-static const char *decide(const ek__decode_request *r, ek__hdf5_decoder *d, char *reason,
-                          size_t size)
+/* Puts the questions in turn, until one is answered with no. */
+static ek_status decide(decision *d)
 {
-    hdf5_open h;
-    const char *error = open_dataset(&h, r);
-    error = error != NULL ? error : check_type(&h, r, d);
-    error = error != NULL ? error : check_shape(&h, r, d);
-    if (error == NULL && stat(d->path, &d->stat) != 0) {
-        error = "it cannot be looked at";
+    ek__hdf5 *self = d->self;
+    struct stat info;
+    d->fd = open(self->path, O_RDONLY | O_CLOEXEC);
+    if (d->fd < 0 || fstat(d->fd, &info) != 0) {
+        decline(d, "cannot be opened again");
+        return EK_OK;
     }
-    if (error == NULL) {
-        switch (H5Pget_layout(h.plist)) {
-        case H5D_CONTIGUOUS:
-            error = take_contiguous(&h, d);
-            break;
-        case H5D_CHUNKED:
-            error = take_chunked(&h, d, reason, size);
-            break;
-        default:
-            error = "its layout is neither chunked nor contiguous";
-            break;
+    self->file_bytes = info.st_size;
+    self->changed = info.st_mtim;
+    check_signature(d);
+    d->file = declined(d) ? -1 : open_again(self->path);
+    if (d->file < 0) {
+        decline(d, "not opened by HDF5");
+        return EK_OK;
+    }
+    void (*const checks[])(decision *) = {check_file, open_dataset, check_type, check_extent};
+    for (size_t i = 0; i < EK_COUNT(checks) && !declined(d); i++) {
+        checks[i](d);
+    }
+    return declined(d) ? EK_OK : read_layout(d);
+}
+
+/* Closes what is open. What HDF5 remembers of failures it would keep beyond the thread's end. */
+static void close_all(decision *d)
+{
+    const struct {
+        hid_t id;
+        herr_t (*close)(hid_t id);
+    } open[] = {{d->dcpl, H5Pclose},
+                {d->space, H5Sclose},
+                {d->type, H5Tclose},
+                {d->dataset, H5Dclose},
+                {d->file, H5Fclose}};
+    for (size_t i = 0; i < EK_COUNT(open); i++) {
+        if (open[i].id >= 0) {
+            open[i].close(open[i].id);
         }
     }
-    close_dataset(&h);
-    return error;
+    H5Eclear2(H5E_DEFAULT);
+    if (d->fd >= 0) {
+        close(d->fd);
+    }
 }
 
 ek_status ek__decoder_hdf5(const ek__decode_request *request, ek__decoder **out, char *reason,
                            size_t reason_size)
 {
     *out = NULL;
-    ek__hdf5_decoder *d = ek_alloc(1, sizeof(*d));
-    if (d == NULL) {
+    reason[0] = '\0';
+    ek__hdf5 *self = ek_alloc(1, sizeof(*self));
+    if (self == NULL) {
         return EK_ENOMEM;
     }
-    d->head.ops = &ops;
-    d->offset = -1;
-    d->path = ek_strdup(request->file->path);
-    d->variable = ek_strdup(request->variable->var.name);
-    if (d->path == NULL || d->variable == NULL) {
-        destroy(&d->head);
-        return EK_ENOMEM;
+    decision d = {.request = request, .self = self, .fd = -1, .reason = reason};
+    d.file = d.dataset = d.type = d.space = d.dcpl = -1;
+    d.reason_size = reason_size;
+    self->path = ek_strdup(request->file->path);
+    self->variable = ek_strdup(request->variable->var.name);
+    self->n_rows = request->n_rows;
+    self->cells = request->cells;
+    self->time_dim = request->variable->time_dim;
+    ek_status rc = self->path != NULL && self->variable != NULL ? EK_OK : EK_ENOMEM;
+    if (rc == EK_OK) {
+        ek__nc_quiet();
+        rc = decide(&d);
     }
-    char text[96] = "";
-    const char *error = decide(request, d, text, sizeof(text));
-    if (error != NULL) {
-        snprintf(reason, reason_size, "%s", error);
-        destroy(&d->head);
-        return error == ek__hdf5_no_memory ? EK_ENOMEM : EK_OK;
+    close_all(&d);
+    if (rc == EK_OK && !declined(&d)) {
+        ek__hdf5_describe(self);
+        ek__hdf5_finish(self);
+        *out = &self->base;
+    } else {
+        ek__hdf5_destroy(&self->base);
     }
-    *out = &d->head;
-    return EK_OK;
+    return rc;
 }

@@ -1,356 +1,364 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The jobs of the HDF5 decoder. A job reads its chunks in runs that stand side by side in the file,
- * inflates each into working memory and unshuffles it into place, or into a box that is then copied
- * where a chunk is clipped or does not lie in one piece. */
-#include "stages/load/filters.h"
+/* Reading the rows of a netCDF-4 variable: runs of neighbouring chunks are fetched with one pread,
+ * and each is inflated into scratch, and its values unshuffled and put in native byte order on
+ * their way to the caller. */
 #include "stages/load/hdf5.h"
+
+#include "core/alloc.h"
 #include "stages/load/swap.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <libdeflate.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* What a job works on. */
-typedef struct job_work {
-    const ek__hdf5_decoder *self;
-    int fd;
-    int64_t first, rows; /* the rows asked for */
-    uint8_t *dst;        /* where row `first` goes */
+#define JOB_BYTES (UINT64_C(1) << 20) /* of values */
+#define RUN_BYTES                                                                                  \
+    (UINT64_C(512) << 10)              /* stored bytes fetched at once; one chunk may be longer    \
+                                        */
+#define GAP_BYTES (UINT64_C(16) << 10) /* read over rather than sought over */
+
+/* A job at work. */
+typedef struct job {
+    const ek__hdf5 *self;
+    int64_t first, rows; /* what the caller wants */
+    uint8_t *dst;
     ek__scratch *scratch;
-    uint8_t *stored, *raw, *aux, *box; /* in scratch */
-} job_work;
+    int fd;
+    uint64_t run_at, run_bytes; /* which bytes of the file are in scratch */
+} job;
 
-static ek_status fail_at(const job_work *w, int64_t chunk, const char *what)
+/* Which values of a chunk are wanted: [low, high) in coordinates of the variable. */
+typedef struct box {
+    uint64_t origin[EK_HDF5_RANK_MAX]; /* of the chunk */
+    uint64_t low[EK_HDF5_RANK_MAX], high[EK_HDF5_RANK_MAX];
+} box;
+
+static ek_status fail_rows(const ek__hdf5 *self, int64_t first, int64_t last, const char *problem)
 {
-    const ek__hdf5_decoder *d = w->self;
-    int64_t step = chunk / d->per_row * d->grid.chunk[d->time];
     return EK_FAIL(EK_EDATA,
-                   "%s: the time steps from %" PRId64
-                   " of %s cannot be read (%s); the file is damaged",
-                   d->path, step, d->variable, what);
+                   "%s: the time steps %lld to %lld of %s cannot be decoded: %s; the file may be "
+                   "damaged",
+                   self->path, (long long)first, (long long)last, self->variable, problem);
 }
 
-/* open_file opens the file and makes sure that it still is what the plan was made for. */
-static ek_status open_file(const ek__hdf5_decoder *d, int *fd)
+/* Opens the file and makes sure that it is the one that the plan was made for. */
+static ek_status open_file(const ek__hdf5 *self, int *fd)
 {
-    struct stat now;
-    *fd = open(d->path, O_RDONLY | O_CLOEXEC);
-    if (*fd < 0 || fstat(*fd, &now) != 0) {
-        int code = errno;
-        if (*fd >= 0) {
-            close(*fd);
-        }
-        return EK_FAIL_CODE(EK_EIO, code, "%s: %s", d->path, strerror(code));
+    *fd = open(self->path, O_RDONLY | O_CLOEXEC);
+    if (*fd < 0) {
+        return EK_FAIL_CODE(EK_EIO, errno, "%s: cannot be opened: %s", self->path, strerror(errno));
     }
-    if (now.st_size != d->stat.st_size || now.st_mtim.tv_sec != d->stat.st_mtim.tv_sec ||
-        now.st_mtim.tv_nsec != d->stat.st_mtim.tv_nsec) {
-        close(*fd);
-        return EK_FAIL(EK_EDATA, "%s has changed since the plan was made; plan again", d->path);
-    }
-    return EK_OK;
-}
-
-/* ---- one chunk ---- */
-
-/* A chunk on its way back through the filters. */
-typedef struct passage {
-    const uint8_t *from;
-    size_t n;
-    bool left[EK_HDF5_FILTERS]; /* the filter is still to be undone */
-} passage;
-
-static bool any_left(const passage *p)
-{
-    bool any = false;
-    for (int f = 0; f < EK_HDF5_FILTERS; f++) {
-        any = any || p->left[f];
-    }
-    return any;
-}
-
-static bool still(const ek__hdf5_decoder *d, const passage *p, ek__hdf5_filter kind)
-{
-    bool found = false;
-    for (int f = 0; f < EK_HDF5_FILTERS; f++) {
-        found = found || (p->left[f] && d->filters[f] == kind);
-    }
-    return found;
-}
-
-static ek_status check_sum(const job_work *w, int64_t index, passage *p)
-{
-    if (p->n < 4) {
-        return fail_at(w, index, "a chunk is too short");
-    }
-    p->n -= 4;
-    const uint8_t *at = p->from + p->n;
-    uint32_t sum =
-        (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
-    return ek__fletcher32(p->from, p->n) == sum ? EK_OK : fail_at(w, index, "a checksum is wrong");
-}
-
-/* inflate puts the values into `to` at once where nothing else is left to be undone. */
-static ek_status inflate(const job_work *w, int64_t index, passage *p, uint8_t *to)
-{
-    const ek__hdf5_decoder *d = w->self;
-    size_t expected = d->raw_bytes + (still(d, p, EK_FILTER_FLETCHER) ? 4 : 0);
-    uint8_t *out = any_left(p) ? w->raw : to;
-    if (libdeflate_zlib_decompress(w->scratch->inflate, p->from, p->n, out, expected, NULL) !=
-        LIBDEFLATE_SUCCESS) {
-        return fail_at(w, index, "a chunk cannot be inflated");
-    }
-    p->from = out;
-    p->n = expected;
-    return EK_OK;
-}
-
-/* unshuffle does the same; the byte order is changed on the way only if these are the values. */
-static void unshuffle(const job_work *w, passage *p, uint8_t *to)
-{
-    const ek__hdf5_decoder *d = w->self;
-    bool more = any_left(p);
-    uint8_t *out = more ? w->aux : to;
-    size_t whole = p->n / d->size * d->size; /* a checksum may leave part of a value over */
-    ek__unshuffle(p->from, out, whole / d->size, d->size, d->swap && !more);
-    memcpy(out + whole, p->from + whole, p->n - whole);
-    p->from = out;
-}
-
-/* undo turns a chunk's stored bytes into values in `to` (raw_bytes). */
-static ek_status undo(const job_work *w, int64_t index, const uint8_t *stored, uint8_t *to)
-{
-    const ek__hdf5_decoder *d = w->self;
-    const ek__hdf5_chunk *chunk = &d->chunks[index];
-    passage p = {.from = stored, .n = chunk->bytes};
-    for (int f = 0; f < EK_HDF5_FILTERS; f++) {
-        p.left[f] = f < d->n_filters && (chunk->mask >> f & 1) == 0;
-    }
-    bool swap = d->swap;
-    for (int f = EK_HDF5_FILTERS - 1; f >= 0; f--) {
-        if (!p.left[f]) {
-            continue;
-        }
-        p.left[f] = false;
-        if (d->filters[f] == EK_FILTER_FLETCHER) {
-            EK_TRY(check_sum(w, index, &p));
-        } else if (d->filters[f] == EK_FILTER_DEFLATE) {
-            EK_TRY(inflate(w, index, &p, to));
-        } else {
-            size_t expected = d->raw_bytes + (still(d, &p, EK_FILTER_FLETCHER) ? 4 : 0);
-            if (p.n != expected) {
-                return fail_at(w, index, "a chunk has the wrong size");
-            }
-            swap = swap && any_left(&p);
-            unshuffle(w, &p, to);
-        }
-    }
-    if (p.n != d->raw_bytes) {
-        return fail_at(w, index, "a chunk has the wrong size");
-    }
-    if (p.from != to) {
-        memcpy(to, p.from, p.n);
-    }
-    if (swap) {
-        ek__swap_values(to, p.n / d->size, d->size);
-    }
-    return EK_OK;
-}
-
-/* A chunk's place: origin in the dataset, and the part of it that is wanted. */
-typedef struct place {
-    int64_t origin[EK_HDF5_RANK];
-    int64_t from[EK_HDF5_RANK], count[EK_HDF5_RANK]; /* within the chunk */
-    bool in_one_piece;                               /* the whole chunk, adjacent in dst */
-} place;
-
-static place place_of(const job_work *w, int64_t index)
-{
-    const ek__hdf5_decoder *d = w->self;
-    const ek__hdf5_grid *g = &d->grid;
-    place p = {.in_one_piece = true};
-    for (int k = g->rank - 1; k >= 0; k--) {
-        p.origin[k] = index % g->counts[k] * g->chunk[k];
-        index /= g->counts[k];
-        int64_t low = k == d->time ? w->first : 0;
-        int64_t high = k == d->time ? w->first + w->rows : g->dims[k];
-        p.from[k] = EK_MAX(low - p.origin[k], 0);
-        p.count[k] = EK_MIN(g->chunk[k], high - p.origin[k]) - p.from[k];
-        bool whole = p.count[k] == g->chunk[k];
-        p.in_one_piece = p.in_one_piece && whole && (k <= d->time || g->chunk[k] == g->dims[k]);
-    }
-    return p;
-}
-
-/* target returns where the value at `at` (in the dataset) goes. */
-static uint8_t *target(const job_work *w, const int64_t *at)
-{
-    const ek__hdf5_grid *g = &w->self->grid;
-    int64_t index = 0;
-    for (int k = w->self->time; k < g->rank; k++) {
-        index = index * g->dims[k] + at[k] - (k == w->self->time ? w->first : 0);
-    }
-    return w->dst + (size_t)index * w->self->size;
-}
-
-/* scatter copies the wanted part of a chunk, line by line of its last dimension; from NULL: fill.
- */
-static void scatter(const job_work *w, const place *p, const uint8_t *from)
-{
-    const ek__hdf5_decoder *d = w->self;
-    const ek__hdf5_grid *g = &d->grid;
-    int last = g->rank - 1;
-    int64_t i[EK_HDF5_RANK] = {0};
-    for (bool more = true; more;) {
-        int64_t at[EK_HDF5_RANK];
-        int64_t source = 0;
-        for (int k = 0; k < g->rank; k++) {
-            at[k] = p->origin[k] + p->from[k] + i[k];
-            source = source * g->chunk[k] + p->from[k] + i[k];
-        }
-        uint8_t *to = target(w, at);
-        if (from != NULL) {
-            memcpy(to, from + (size_t)source * d->size, (size_t)p->count[last] * d->size);
-        } else {
-            for (int64_t c = 0; c < p->count[last]; c++) {
-                memcpy(to + (size_t)c * d->size, d->fill, d->size);
-            }
-        }
-        more = false;
-        for (int k = last - 1; k >= 0 && !more; k--) {
-            more = ++i[k] < p->count[k];
-            i[k] = more ? i[k] : 0;
-        }
-    }
-}
-
-static ek_status decode_chunk(const job_work *w, int64_t index, const uint8_t *stored)
-{
-    place p = place_of(w, index);
-    if (w->self->chunks[index].bytes == 0) {
-        scatter(w, &p, NULL);
+    struct stat info;
+    if (fstat(*fd, &info) == 0 && info.st_size == self->file_bytes &&
+        info.st_mtim.tv_sec == self->changed.tv_sec &&
+        info.st_mtim.tv_nsec == self->changed.tv_nsec) {
         return EK_OK;
     }
-    if (p.in_one_piece) {
-        return undo(w, index, stored, target(w, p.origin));
-    }
-    EK_TRY(undo(w, index, stored, w->box));
-    scatter(w, &p, w->box);
-    return EK_OK;
+    close(*fd);
+    *fd = -1;
+    return EK_FAIL(EK_EDATA, "%s has changed since the plan was made; plan again", self->path);
 }
 
-/* ---- a job ---- */
-
-/* run_length counts the chunks from `index` on that stand side by side in the file. */
-static int64_t run_length(const ek__hdf5_decoder *d, int64_t index, int64_t end, size_t *bytes)
+static ek_status read_bytes(const ek__hdf5 *self, int fd, uint64_t at, size_t n, uint8_t *to)
 {
-    uint64_t start = d->chunks[index].offset;
-    uint64_t stop = start + d->chunks[index].bytes;
-    int64_t n = 1;
-    for (; index + n < end; n++) {
-        const ek__hdf5_chunk *next = &d->chunks[index + n];
-        bool adjacent =
-            next->bytes != 0 && next->offset >= stop && next->offset - stop <= EK_HDF5_GAP;
-        if (!adjacent) {
-            break;
-        }
-        stop = next->offset + next->bytes;
-    }
-    *bytes = (size_t)(stop - start);
-    return n;
-}
-
-static ek_status decode_chunks(const job_work *w, int64_t index, int64_t end)
-{
-    const ek__hdf5_decoder *d = w->self;
-    while (index < end) {
-        if (d->chunks[index].bytes == 0) {
-            EK_TRY(decode_chunk(w, index++, NULL));
+    while (n > 0) {
+        ssize_t got = pread(fd, to, n, (off_t)at);
+        if (got < 0 && errno == EINTR) {
             continue;
         }
-        size_t bytes = 0;
-        int64_t n = run_length(d, index, end, &bytes);
-        uint64_t start = d->chunks[index].offset;
-        if (pread(w->fd, w->stored, bytes, (off_t)start) != (ssize_t)bytes) {
-            return fail_at(w, index, "the file ends before them");
+        if (got < 0) {
+            return EK_FAIL_CODE(EK_EIO, errno, "%s: %s cannot be read: %s", self->path,
+                                self->variable, strerror(errno));
         }
-        for (int64_t i = index; i < index + n; i++) {
-            EK_TRY(decode_chunk(w, i, w->stored + (d->chunks[i].offset - start)));
+        if (got == 0) {
+            return EK_FAIL(EK_ETRUNC,
+                           "%s ends at byte %lld, inside the values of %s; fetch it again",
+                           self->path, (long long)at, self->variable);
         }
-        index += n;
+        at += (uint64_t)got;
+        n -= (size_t)got;
+        to += got;
     }
     return EK_OK;
 }
 
-/* chunk_range finds the chunks that hold the rows. */
-static void chunk_range(const ek__hdf5_decoder *d, int64_t first, int64_t rows, int64_t *begin,
-                        int64_t *end)
+static void put_fill(const ek__hdf5 *self, uint8_t *to, uint64_t n)
 {
-    int64_t unit = d->grid.chunk[d->time];
-    *begin = first / unit * d->per_row;
-    *end = ((first + rows - 1) / unit + 1) * d->per_row;
-}
-
-static int64_t rows_per_job(const ek__hdf5_decoder *d)
-{
-    return EK_MAX(EK_HDF5_JOB_BYTES / (d->cells * (int64_t)d->size), 1);
-}
-
-int ek__hdf5_jobs(const ek__decoder *head, int64_t first, int64_t rows)
-{
-    const ek__hdf5_decoder *d = (const ek__hdf5_decoder *)head;
-    int64_t begin = 0, end = rows, unit = 0;
-    if (d->offset >= 0) {
-        unit = rows_per_job(d);
-    } else {
-        chunk_range(d, first, rows, &begin, &end);
-        unit = d->per_job;
+    for (uint64_t i = 0; i < n; i++) {
+        memcpy(to + i * self->value_bytes, self->fill, self->value_bytes);
     }
-    return (int)((end - begin + unit - 1) / unit);
 }
 
-static ek_status read_contiguous(const job_work *w, int job)
+static int contiguous_jobs(const ek__decoder *base, int64_t first, int64_t rows)
 {
-    const ek__hdf5_decoder *d = w->self;
-    int64_t unit = rows_per_job(d);
-    int64_t skip = job * unit;
-    size_t row = (size_t)d->cells * d->size;
-    size_t bytes = (size_t)EK_MIN(unit, w->rows - skip) * row;
-    uint8_t *to = w->dst + (size_t)skip * row;
-    off_t at = (off_t)(d->offset + (w->first + skip) * (int64_t)row);
-    if (pread(w->fd, to, bytes, at) != (ssize_t)bytes) {
-        return EK_FAIL(EK_EDATA,
-                       "%s: the time steps from %" PRId64 " of %s cannot be read; the file ends "
-                       "before them",
-                       d->path, w->first + skip, d->variable);
-    }
-    if (d->swap) {
-        ek__swap_values(to, bytes / d->size, d->size);
-    }
-    return EK_OK;
+    const ek__hdf5 *self = (const ek__hdf5 *)base;
+    (void)first;
+    int64_t per_job = EK_MAX((int64_t)JOB_BYTES / (self->cells * (int64_t)self->value_bytes), 1);
+    return rows > 0 ? (int)((rows - 1) / per_job + 1) : 0;
 }
 
-ek_status ek__hdf5_job(const ek__decoder *head, int64_t first, int64_t rows, int job, void *dst,
-                       ek__scratch *scratch)
+static ek_status contiguous_job(const ek__decoder *base, int64_t first, int64_t rows, int number,
+                                void *dst, ek__scratch *scratch)
 {
-    const ek__hdf5_decoder *d = (const ek__hdf5_decoder *)head;
-    job_work w = {.self = d, .first = first, .rows = rows, .dst = dst, .scratch = scratch};
-    EK_TRY(open_file(d, &w.fd));
+    const ek__hdf5 *self = (const ek__hdf5 *)base;
+    (void)scratch;
+    size_t row_bytes = (size_t)self->cells * self->value_bytes;
+    int64_t per_job = EK_MAX((int64_t)JOB_BYTES / (int64_t)row_bytes, 1);
+    int64_t skip = per_job * number;
+    if (first < 0 || skip >= rows || number < 0 || rows > self->n_rows - first) {
+        return EK_FAIL(EK_EINTERNAL, "%s has no such rows or job", self->variable);
+    }
+    size_t n = (size_t)EK_MIN(per_job, rows - skip) * row_bytes;
+    uint8_t *to = (uint8_t *)dst + (size_t)skip * row_bytes;
+    int fd = -1;
+    EK_TRY(open_file(self, &fd));
     ek_status rc = EK_OK;
-    if (d->offset >= 0) {
-        rc = read_contiguous(&w, job);
+    if (self->allocated) {
+        rc = read_bytes(self, fd, self->offset + (uint64_t)(first + skip) * row_bytes, n, to);
     } else {
-        int64_t begin = 0, end = 0;
-        chunk_range(d, first, rows, &begin, &end);
-        begin += job * d->per_job;
-        w.raw = scratch->bytes;
-        w.aux = w.raw + ek__hdf5_room(d);
-        w.box = w.aux + ek__hdf5_room(d);
-        w.stored = w.box + ek__hdf5_room(d);
-        rc = decode_chunks(&w, begin, EK_MIN(begin + d->per_job, end));
+        put_fill(self, to, n / self->value_bytes);
     }
-    close(w.fd);
+    close(fd);
+    if (rc == EK_OK && self->allocated && self->swap) {
+        ek__swap_values(to, n / self->value_bytes, self->value_bytes);
+    }
     return rc;
+}
+
+/* The chunks [*from, *to) that the rows touch. */
+static void chunks_of(const ek__hdf5 *self, int64_t first, int64_t rows, uint64_t *from,
+                      uint64_t *to)
+{
+    uint64_t steps = self->grid.chunk[self->time_dim];
+    *from = (uint64_t)first / steps * self->row_chunks;
+    *to = ((uint64_t)(first + rows - 1) / steps + 1) * self->row_chunks;
+}
+
+static uint64_t chunks_per_job(const ek__hdf5 *self)
+{
+    return EK_MAX(JOB_BYTES / self->grid.chunk_bytes, 1);
+}
+
+static int chunked_jobs(const ek__decoder *base, int64_t first, int64_t rows)
+{
+    const ek__hdf5 *self = (const ek__hdf5 *)base;
+    if (rows <= 0) {
+        return 0;
+    }
+    uint64_t from = 0;
+    uint64_t to = 0;
+    chunks_of(self, first, rows, &from, &to);
+    return (int)((to - from - 1) / chunks_per_job(self) + 1);
+}
+
+/* The part of chunk k that lies in the wanted rows. */
+static box box_of(const job *j, uint64_t k)
+{
+    const ek__hdf5_grid *grid = &j->self->grid;
+    int t = j->self->time_dim;
+    box b = {{0}, {0}, {0}};
+    for (int i = grid->rank - 1; i >= 0; i--) {
+        b.origin[i] = k % grid->counts[i] * grid->chunk[i];
+        k /= grid->counts[i];
+        b.low[i] = b.origin[i];
+        b.high[i] = EK_MIN(b.origin[i] + grid->chunk[i], grid->dims[i]);
+    }
+    b.low[t] = EK_MAX(b.low[t], (uint64_t)j->first);
+    b.high[t] = EK_MIN(b.high[t], (uint64_t)(j->first + j->rows));
+    return b;
+}
+
+/* Where the values of a chunk come from. */
+typedef struct values {
+    const uint8_t *bytes; /* NULL: the fill value */
+    bool shuffled;
+} values;
+
+/* Copies n values from place `at` of the chunk. */
+static void put_run(const ek__hdf5 *self, values from, uint64_t at, uint64_t n, uint8_t *to)
+{
+    size_t size = self->value_bytes;
+    if (from.bytes == NULL) {
+        put_fill(self, to, n);
+    } else if (from.shuffled) {
+        ek__planes planes = {from.bytes, self->grid.chunk_values, size, self->swap};
+        ek__unshuffle_part(&planes, at, n, to);
+    } else {
+        if (from.bytes + at * size != to) { /* else inflated in place */
+            memcpy(to, from.bytes + at * size, n * size);
+        }
+        if (self->swap) {
+            ek__swap_values(to, n, size);
+        }
+    }
+}
+
+/* Copies a box, one run of values that are neighbours on both sides after another. */
+static void put_box(const job *j, const box *b, values from)
+{
+    const ek__hdf5_grid *grid = &j->self->grid;
+    int t = j->self->time_dim;
+    int inner = grid->rank - 1;
+    uint64_t run = b->high[inner] - b->low[inner];
+    while (inner > t && grid->chunk[inner] == grid->dims[inner]) {
+        inner--;
+        run *= b->high[inner] - b->low[inner];
+    }
+    uint64_t index[EK_HDF5_RANK_MAX];
+    memcpy(index, b->low, sizeof(index));
+    for (bool more = true; more;) {
+        uint64_t in_chunk = 0;
+        uint64_t in_rows = 0;
+        for (int i = t; i < grid->rank; i++) {
+            uint64_t zero = i == t ? (uint64_t)j->first : 0;
+            in_chunk = in_chunk * grid->chunk[i] + (index[i] - b->origin[i]);
+            in_rows = in_rows * grid->dims[i] + (index[i] - zero);
+        }
+        put_run(j->self, from, in_chunk, run, j->dst + in_rows * j->self->value_bytes);
+        int i = inner - 1;
+        while (i >= t && ++index[i] == b->high[i]) {
+            index[i] = b->low[i];
+            i--;
+        }
+        more = i >= t;
+    }
+}
+
+/* Fetches chunk k and those after it, up to `end`, that lie near behind it in the file. */
+static ek_status fetch(job *j, uint64_t k, uint64_t end)
+{
+    const ek__hdf5_chunk *chunks = j->self->chunks;
+    uint64_t at = chunks[k].offset;
+    uint64_t stop = at + chunks[k].n_bytes;
+    for (uint64_t i = k + 1; i < end; i++) {
+        if (chunks[i].n_bytes == 0) {
+            continue;
+        }
+        uint64_t next = chunks[i].offset + chunks[i].n_bytes;
+        if (chunks[i].offset < stop || chunks[i].offset - stop > GAP_BYTES ||
+            next - at > j->self->input_bytes) {
+            break;
+        }
+        stop = next;
+    }
+    j->run_at = at;
+    j->run_bytes = stop - at;
+    return read_bytes(j->self, j->fd, at, stop - at, j->scratch->bytes);
+}
+
+/* Working memory for the filters of a chunk. It is inflated into its place if its values all go
+ * there side by side and need nothing more than a change of byte order, else into scratch. */
+static ek__filter_room room_of(const job *j, const box *b)
+{
+    const ek__hdf5 *self = j->self;
+    const ek__hdf5_grid *grid = &self->grid;
+    int t = self->time_dim;
+    bool direct = self->filters.n == 1 && b->high[t] - b->low[t] == grid->chunk[t] &&
+                  grid->chunk_values == grid->chunk[t] * (uint64_t)self->cells;
+    for (int i = t + 1; i < grid->rank; i++) {
+        direct = direct && grid->chunk[i] == grid->dims[i];
+    }
+    ek__filter_room room = {.inflated = j->scratch->bytes + self->input_bytes,
+                            .inflate = j->scratch->inflate};
+    if (ek__filters_unshuffle(&self->filters)) {
+        room.unshuffled = room.inflated + grid->chunk_bytes + EK_FLETCHER_LEN;
+    }
+    if (direct) {
+        uint64_t rows = b->low[t] - (uint64_t)j->first;
+        room.inflated = j->dst + rows * (uint64_t)self->cells * self->value_bytes;
+    }
+    return room;
+}
+
+static ek_status decode_chunk(job *j, uint64_t k, uint64_t end)
+{
+    const ek__hdf5 *self = j->self;
+    const ek__hdf5_chunk *chunk = &self->chunks[k];
+    box b = box_of(j, k);
+    if (chunk->n_bytes == 0) {
+        put_box(j, &b, (values){NULL, false});
+        return EK_OK;
+    }
+    if (chunk->offset < j->run_at || chunk->offset - j->run_at >= j->run_bytes ||
+        chunk->n_bytes > j->run_bytes - (chunk->offset - j->run_at)) {
+        EK_TRY(fetch(j, k, end));
+    }
+    ek__filtered filtered = {
+        .bytes = j->scratch->bytes + (chunk->offset - j->run_at),
+        .n_bytes = chunk->n_bytes,
+        .raw_bytes = self->grid.chunk_bytes,
+        .mask = chunk->mask,
+    };
+    ek__filter_room room = room_of(j, &b);
+    const char *problem = ek__filters_undo(&self->filters, &filtered, &room);
+    if (problem != NULL) {
+        int t = self->time_dim;
+        return fail_rows(self, (int64_t)b.low[t], (int64_t)b.high[t] - 1, problem);
+    }
+    put_box(j, &b, (values){filtered.bytes, filtered.shuffled});
+    return EK_OK;
+}
+
+static ek_status chunked_job(const ek__decoder *base, int64_t first, int64_t rows, int number,
+                             void *dst, ek__scratch *scratch)
+{
+    const ek__hdf5 *self = (const ek__hdf5 *)base;
+    if (first < 0 || rows <= 0 || rows > self->n_rows - first || number < 0 ||
+        number >= chunked_jobs(base, first, rows)) {
+        return EK_FAIL(EK_EINTERNAL, "%s has no such rows or job", self->variable);
+    }
+    if (scratch->n_bytes < base->scratch_bytes || (base->inflates && scratch->inflate == NULL)) {
+        return EK_FAIL(EK_EINTERNAL, "%s needs more scratch than it was given", self->variable);
+    }
+    uint64_t from = 0;
+    uint64_t to = 0;
+    chunks_of(self, first, rows, &from, &to);
+    from += (uint64_t)number * chunks_per_job(self);
+    to = EK_MIN(to, from + chunks_per_job(self));
+    job j = {.self = self, .first = first, .rows = rows, .dst = dst, .scratch = scratch, .fd = -1};
+    EK_TRY(open_file(self, &j.fd));
+    ek_status rc = EK_OK;
+    for (uint64_t k = from; k < to && rc == EK_OK; k++) {
+        rc = decode_chunk(&j, k, to);
+    }
+    close(j.fd);
+    return rc;
+}
+
+void ek__hdf5_destroy(ek__decoder *base)
+{
+    ek__hdf5 *self = (ek__hdf5 *)base;
+    if (self != NULL) {
+        ek_free(self->chunks);
+        ek_free(self->path);
+        ek_free(self->variable);
+        ek_free(self);
+    }
+}
+
+void ek__hdf5_finish(ek__hdf5 *self)
+{
+    static const ek__decoder_ops contiguous = {contiguous_jobs, contiguous_job, ek__hdf5_destroy};
+    static const ek__decoder_ops chunked = {chunked_jobs, chunked_job, ek__hdf5_destroy};
+    ek__decoder *base = &self->base;
+    base->ops = self->chunked ? &chunked : &contiguous;
+    base->row_unit = 1;
+    if (!self->chunked) {
+        return;
+    }
+    const ek__hdf5_grid *grid = &self->grid;
+    base->row_unit = (int64_t)EK_MIN(grid->chunk[self->time_dim], grid->dims[self->time_dim]);
+    self->row_chunks = grid->n_chunks / grid->counts[self->time_dim];
+    uint64_t total = 0;
+    uint64_t largest = 0;
+    for (uint64_t k = 0; k < grid->n_chunks; k++) {
+        largest = EK_MAX(largest, self->chunks[k].n_bytes);
+        total += self->chunks[k].n_bytes;
+    }
+    self->input_bytes = EK_MAX(largest, EK_MIN(RUN_BYTES, total));
+    base->inflates = ek__filters_has(&self->filters, EK_FILTER_DEFLATE);
+    uint64_t steps = ek__filters_unshuffle(&self->filters) ? 2 : base->inflates ? 1 : 0;
+    base->scratch_bytes = self->input_bytes + steps * (grid->chunk_bytes + EK_FLETCHER_LEN);
 }

@@ -1,257 +1,342 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* After the HDF5 file format specification, version 3.0: superblock (II), version-1 B-trees
- * (III.A.1), object headers (IV.A.1), data layout message version 3 (IV.A.2.i). */
+/* The way from a dataset's object header to its chunks. */
 #include "stages/load/hdf5_index.h"
 
+#include "core/alloc.h"
+
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#define MESSAGE_LAYOUT       0x08
-#define MESSAGE_CONTINUATION 0x10
-#define BLOCKS_MAX           64    /* of an object header */
-#define BLOCK_BYTES          65536 /* read of one */
-#define NODE_BYTES           65536 /* of a tree node */
-#define DEPTH_MAX            16
+#define BLOCKS_MAX      256 /* pieces of an object header */
+#define BLOCK_BYTES_MAX (UINT64_C(1) << 22)
+#define DEPTH_MAX       12
 
-const char ek__hdf5_no_memory[] = "there is no memory for its chunk index";
-static const char cut_short[] = "its chunk index points outside the file";
-static const char newer[] = "its chunk index is of a newer form";
-static const char damaged[] = "its chunk index makes no sense";
+enum { MESSAGE_LAYOUT = 8, MESSAGE_CONTINUATION = 16, MESSAGE_SHARED = 2 };
 
-/* A walk in progress; error is NULL while all is well. */
-typedef struct walk {
-    const ek__hdf5_bytes *bytes;
-    const ek__hdf5_grid *grid;
-    ek__hdf5_chunk *chunks;
-    int64_t found;
-    int64_t nodes_left; /* so that a tree that runs in circles ends */
-    const char *error;
-} walk;
-
-static bool fetch(const ek__hdf5_bytes *bytes, uint64_t at, size_t n, uint8_t *out)
+const char *ek__hdf5_grid_finish(ek__hdf5_grid *grid)
 {
-    if (at > bytes->size || n > bytes->size - at) {
-        return false;
+    grid->n_chunks = 1;
+    grid->chunk_values = 1;
+    if (grid->rank < 1 || grid->rank > EK_HDF5_RANK_MAX || grid->value_bytes == 0) {
+        return "more dimensions than expected";
     }
-    if (bytes->memory != NULL) {
-        memcpy(out, bytes->memory + at, n);
-        return true;
+    for (int i = 0; i < grid->rank; i++) {
+        uint64_t size = grid->dims[i];
+        uint64_t chunk = grid->chunk[i];
+        if (size == 0 || chunk == 0) {
+            return "a dimension of size 0";
+        }
+        grid->counts[i] = (size - 1) / chunk + 1;
+        if (__builtin_mul_overflow(grid->n_chunks, grid->counts[i], &grid->n_chunks) ||
+            grid->n_chunks > EK_HDF5_CHUNKS_MAX) {
+            return "too many chunks";
+        }
+        if (__builtin_mul_overflow(grid->chunk_values, chunk, &grid->chunk_values) ||
+            grid->chunk_values > EK_HDF5_CHUNK_MAX / grid->value_bytes) {
+            return "chunks too large to decode at once";
+        }
     }
-    return pread(bytes->fd, out, n, (off_t)at) == (ssize_t)n;
+    grid->chunk_bytes = grid->chunk_values * grid->value_bytes;
+    return NULL;
 }
 
-static uint64_t number(const uint8_t *at, int n)
+const char *ek__hdf5_index_add(const ek__hdf5_grid *grid, uint64_t file_bytes,
+                               const uint64_t *origin, const ek__hdf5_chunk *chunk,
+                               ek__hdf5_chunk *chunks)
+{
+    uint64_t at = 0;
+    for (int i = 0; i < grid->rank; i++) {
+        if (origin[i] >= grid->dims[i] || origin[i] % grid->chunk[i] != 0) {
+            return "chunk index: a chunk outside the grid";
+        }
+        at = at * grid->counts[i] + origin[i] / grid->chunk[i];
+    }
+    if (chunk->n_bytes == 0 || chunk->offset >= file_bytes ||
+        chunk->n_bytes > file_bytes - chunk->offset) {
+        return "chunk index: a chunk outside the file";
+    }
+    /* What filters do not shrink is stored as it is, or little longer. */
+    if (chunk->n_bytes > grid->chunk_bytes + grid->chunk_bytes / 8 + 4096) {
+        return "chunk index: a chunk stored much longer than its values";
+    }
+    if (chunks[at].n_bytes != 0) {
+        return "chunk index: a chunk stands there twice";
+    }
+    chunks[at] = *chunk;
+    return NULL;
+}
+
+typedef struct walk {
+    const ek__hdf5_file *file;
+    const ek__hdf5_grid *grid;
+    ek__hdf5_chunk *chunks;
+    ek__hdf5_walked *out;
+    bool continued_v2; /* the header is of version 2 */
+    int message_head;  /* bytes before each message's data */
+    uint64_t tree;     /* address of the root; UINT64_MAX: none */
+    bool has_tree;
+    int n_blocks;
+    struct block {
+        uint64_t at, n_bytes;
+    } blocks[BLOCKS_MAX];
+} walk;
+
+static uint64_t number(const uint8_t *bytes, int n)
 {
     uint64_t value = 0;
     for (int i = n - 1; i >= 0; i--) {
-        value = value << 8 | at[i];
+        value = value << 8 | bytes[i];
     }
     return value;
 }
 
-/* check_superblock makes sure that addresses have 8 bytes and count from the file's start. */
-static const char *check_superblock(const ek__hdf5_bytes *bytes)
+/* Records why the index is not believed; the first reason stays. */
+static void doubt(walk *w, const char *problem)
 {
-    static const uint8_t signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    uint8_t s[40];
-    if (!fetch(bytes, 0, sizeof(s), s) || memcmp(s, signature, sizeof(signature)) != 0) {
-        return "it has a user block";
+    if (w->out->problem == NULL) {
+        w->out->problem = problem;
     }
-    bool old = s[8] <= 1;
-    uint8_t offsets = old ? s[13] : s[9];
-    uint8_t lengths = old ? s[14] : s[10];
-    size_t base = old ? (s[8] == 0 ? 24 : 28) : 12;
-    if (s[8] > 3 || offsets != 8 || lengths != 8 || number(s + base, 8) != 0) {
-        return "its addresses are not 8 bytes from the file's start";
-    }
-    return NULL;
 }
 
-/* A block of an object header still to be looked at. */
-typedef struct block {
-    uint64_t at, bytes;
-} block;
-
-typedef struct header_walk {
-    const ek__hdf5_bytes *bytes;
-    block blocks[BLOCKS_MAX];
-    int n_blocks;
-    int prefix; /* bytes before a message's data */
-    bool version2;
-    uint8_t layout[64];
-    size_t n_layout;
-} header_walk;
-
-/* look_at_messages scans one block for the layout and for further blocks. */
-static const char *look_at_messages(header_walk *h, const uint8_t *data, uint64_t n)
+static bool failed(const walk *w)
 {
-    for (uint64_t at = 0; at + (uint64_t)h->prefix <= n;) {
-        int type = h->version2 ? data[at] : (int)number(data + at, 2);
-        uint64_t size = number(data + at + (h->version2 ? 1 : 2), 2);
-        at += (uint64_t)h->prefix;
-        if (size > n - at) {
-            return damaged;
-        }
-        if (type == MESSAGE_LAYOUT && h->n_layout == 0) {
-            h->n_layout = EK_MIN(size, sizeof(h->layout));
-            memcpy(h->layout, data + at, h->n_layout);
-        }
-        if (type == MESSAGE_CONTINUATION && size >= 16) {
-            if (h->n_blocks == BLOCKS_MAX) {
-                return damaged;
+    return w->out->problem != NULL;
+}
+
+static bool read_at(walk *w, uint64_t at, uint64_t n, uint8_t *to)
+{
+    const ek__hdf5_file *file = w->file;
+    if (at > file->n_bytes || n > file->n_bytes - at) {
+        doubt(w, "chunk index: an address outside the file");
+        return false;
+    }
+    if (file->fd < 0) {
+        memcpy(to, file->memory + at, n);
+        return true;
+    }
+    while (n > 0) {
+        ssize_t got = pread(file->fd, to, n, (off_t)at);
+        if (got <= 0) {
+            if (got < 0 && errno == EINTR) {
+                continue;
             }
-            h->blocks[h->n_blocks++] = (block){number(data + at, 8), number(data + at + 8, 8)};
+            doubt(w, "chunk index: the file cannot be read");
+            return false;
+        }
+        at += (uint64_t)got;
+        n -= (uint64_t)got;
+        to += got;
+    }
+    return true;
+}
+
+static void add_block(walk *w, uint64_t at, uint64_t n_bytes)
+{
+    if (w->n_blocks == BLOCKS_MAX || n_bytes > BLOCK_BYTES_MAX) {
+        doubt(w, "chunk index: the object header is too large");
+        return;
+    }
+    w->blocks[w->n_blocks++] = (struct block){.at = at, .n_bytes = n_bytes};
+}
+
+/* A version-1 header: 16 bytes, then messages. */
+static void open_header_v1(walk *w, uint64_t at, const uint8_t *head)
+{
+    w->message_head = 8;
+    add_block(w, at + 16, number(head + 8, 4));
+}
+
+/* A version-2 header: signature, version, flags, times and limits where the flags say so, the size
+ * of the first block, then messages. */
+static void open_header_v2(walk *w, uint64_t at, const uint8_t *head)
+{
+    unsigned flags = head[5];
+    uint64_t skip = 6 + ((flags & 0x20) != 0 ? 16 : 0) + ((flags & 0x10) != 0 ? 4 : 0);
+    int size_bytes = 1 << (flags & 3);
+    uint8_t size[8] = {0};
+    w->continued_v2 = true;
+    w->message_head = (flags & 4) != 0 ? 6 : 4;
+    if (read_at(w, at + skip, (uint64_t)size_bytes, size)) {
+        add_block(w, at + skip + (uint64_t)size_bytes, number(size, size_bytes));
+    }
+}
+
+/* A data layout message: version, class, rank + 1, address of the B-tree, the chunk's dimensions
+ * and the size of a value. */
+static void read_layout(walk *w, const uint8_t *data, uint64_t n)
+{
+    const ek__hdf5_grid *grid = w->grid;
+    uint64_t needed = 3 + 8 + 4 * ((uint64_t)grid->rank + 1);
+    if (n < 3 || data[0] != 3) {
+        doubt(w, n >= 1 && data[0] > 3 ? "chunk index of a newer form"
+                                       : "chunk index of an older form");
+        return;
+    }
+    if (data[1] != 2 || data[2] != grid->rank + 1 || n < needed) {
+        doubt(w, "chunk index: another rank than the variable's");
+        return;
+    }
+    bool same = number(data + 11 + 4 * (uint64_t)grid->rank, 4) == grid->value_bytes;
+    for (int i = 0; i < grid->rank; i++) {
+        same = same && number(data + 11 + 4 * (uint64_t)i, 4) == grid->chunk[i];
+    }
+    if (!same) {
+        doubt(w, "chunk index: another chunk shape than the variable's");
+        return;
+    }
+    w->tree = number(data + 3, 8);
+    w->has_tree = true;
+}
+
+/* Looks through the messages of a block for the layout and for further blocks. */
+static void read_messages(walk *w, const uint8_t *data, uint64_t n)
+{
+    uint64_t head = (uint64_t)w->message_head;
+    for (uint64_t at = 0; !failed(w) && !w->has_tree && n - at >= head;) {
+        const uint8_t *message = data + at;
+        unsigned type = w->continued_v2 ? message[0] : (unsigned)number(message, 2);
+        uint64_t size = number(message + (w->continued_v2 ? 1 : 2), 2);
+        unsigned flags = message[w->continued_v2 ? 3 : 4];
+        at += head;
+        if (size > n - at) {
+            doubt(w, "chunk index: a message outside the object header");
+        } else if (type == MESSAGE_LAYOUT && (flags & MESSAGE_SHARED) != 0) {
+            doubt(w, "chunk index: a shared layout");
+        } else if (type == MESSAGE_LAYOUT) {
+            read_layout(w, data + at, size);
+        } else if (type == MESSAGE_CONTINUATION && size >= 16) {
+            add_block(w, number(data + at, 8), number(data + at + 8, 8));
         }
         at += size;
     }
-    return NULL;
 }
 
-/* open_header reads the start of the object header: which version, and its first block. */
-static const char *open_header(header_walk *h, uint64_t header)
+/* Continuations of a version-2 header have a signature before and a checksum after the messages. */
+static ek_status read_block(walk *w, int i)
 {
-    uint8_t s[34];
-    size_t n = EK_MIN(sizeof(s), h->bytes->size - EK_MIN(header, h->bytes->size));
-    if (n < 16 || !fetch(h->bytes, header, n, s)) {
-        return cut_short;
+    struct block b = w->blocks[i];
+    if (b.at > w->file->n_bytes || b.n_bytes > w->file->n_bytes - b.at) {
+        doubt(w, "chunk index: the object header ends outside the file");
+        return EK_OK;
     }
-    if (s[0] == 1) {
-        h->prefix = 8;
-        h->blocks[h->n_blocks++] = (block){header + 16, number(s + 8, 4)};
-        return NULL;
+    uint8_t *data = ek_alloc(b.n_bytes, 1);
+    if (data == NULL) {
+        return EK_ENOMEM;
     }
-    if (memcmp(s, "OHDR", 4) != 0 || s[4] != 2) {
-        return newer;
+    if (read_at(w, b.at, b.n_bytes, data)) {
+        if (i == 0 || !w->continued_v2) {
+            read_messages(w, data, b.n_bytes);
+        } else if (b.n_bytes >= 8 && memcmp(data, "OCHK", 4) == 0) {
+            read_messages(w, data + 4, b.n_bytes - 8);
+        } else {
+            doubt(w, "chunk index: the object header is damaged");
+        }
     }
-    h->version2 = true;
-    h->prefix = 4 + (s[5] & 4 ? 2 : 0);
-    size_t at = 6 + (s[5] & 0x20 ? 16 : 0) + (s[5] & 0x10 ? 4 : 0);
-    int width = 1 << (s[5] & 3);
-    if (at + (size_t)width > n) {
-        return cut_short;
-    }
-    h->blocks[h->n_blocks++] = (block){header + at + (size_t)width, number(s + at, width)};
-    return NULL;
+    ek_free(data);
+    return EK_OK;
 }
 
-/* find_tree goes through the object header for the layout and returns the root's address in *out.
- */
-static const char *find_tree(const ek__hdf5_bytes *bytes, uint64_t header,
-                             const ek__hdf5_grid *grid, uint64_t *out)
+static ek_status find_tree(walk *w, uint64_t header)
 {
-    header_walk h = {.bytes = bytes};
-    static _Thread_local uint8_t data[BLOCK_BYTES];
-    const char *error = open_header(&h, header);
-    for (int i = 0; i < h.n_blocks && error == NULL; i++) {
-        block b = h.blocks[i];
-        if (h.version2 && i > 0) { /* "OCHK", and a checksum at the end */
-            if (b.bytes < 8) {
-                return damaged;
-            }
-            b.at += 4;
-            b.bytes -= 8;
-        }
-        if (b.bytes > sizeof(data)) {
-            return newer;
-        }
-        error = fetch(bytes, b.at, b.bytes, data) ? look_at_messages(&h, data, b.bytes) : cut_short;
+    uint8_t head[16];
+    if (!read_at(w, header, sizeof(head), head)) {
+        return EK_OK;
     }
-    if (error != NULL) {
-        return error;
-    }
-    size_t wanted = 3 + 8 + 4 * ((size_t)grid->rank + 1);
-    if (h.n_layout < wanted || h.layout[0] != 3 || h.layout[1] != 2) {
-        return newer;
-    }
-    if (h.layout[2] != grid->rank + 1) {
-        return damaged;
-    }
-    for (int d = 0; d < grid->rank; d++) {
-        if ((int64_t)number(h.layout + 11 + 4 * d, 4) != grid->chunk[d]) {
-            return damaged;
-        }
-    }
-    *out = number(h.layout + 3, 8);
-    return NULL;
-}
-
-/* put_chunk enters a leaf's key and child. */
-static void put_chunk(walk *w, const uint8_t *key, uint64_t address)
-{
-    int64_t index = 0;
-    for (int d = 0; d < w->grid->rank; d++) {
-        uint64_t first = number(key + 8 + 8 * d, 8);
-        uint64_t unit = (uint64_t)w->grid->chunk[d];
-        if (first % unit != 0 || first / unit >= (uint64_t)w->grid->counts[d]) {
-            w->error = damaged;
-            return;
-        }
-        index = index * w->grid->counts[d] + (int64_t)(first / unit);
-    }
-    ek__hdf5_chunk *chunk = &w->chunks[index];
-    uint32_t bytes = (uint32_t)number(key, 4);
-    if (address > w->bytes->size || bytes > w->bytes->size - address) {
-        w->error = cut_short;
-    } else if (chunk->bytes != 0 || bytes == 0) {
-        w->error = damaged;
+    if (memcmp(head, "OHDR", 4) == 0 && head[4] == 2) {
+        open_header_v2(w, header, head);
+    } else if (head[0] == 1) {
+        open_header_v1(w, header, head);
     } else {
-        *chunk = (ek__hdf5_chunk){address, bytes, (uint32_t)number(key + 4, 4)};
-        w->found++;
+        doubt(w, "chunk index: no object header");
     }
+    for (int i = 0; i < w->n_blocks && !failed(w) && !w->has_tree; i++) {
+        EK_TRY(read_block(w, i));
+    }
+    if (!w->has_tree) {
+        doubt(w, "chunk index: no layout message");
+    }
+    return EK_OK;
 }
 
-/* walk_node goes through one node; the depth is bounded by the level, which must go down. */
-static void walk_node(walk *w, uint64_t at, int level)
+/* A key of a leaf: stored size, filter mask, the coordinates of the first value, and 0 in place of
+ * one along the bytes of a value. */
+static void read_leaf(walk *w, const uint8_t *key, uint64_t child)
+{
+    uint64_t origin[EK_HDF5_RANK_MAX] = {0};
+    int rank = w->grid->rank;
+    for (int i = 0; i < rank; i++) {
+        origin[i] = number(key + 8 + 8 * (size_t)i, 8);
+    }
+    ek__hdf5_chunk chunk = {
+        .offset = child, .n_bytes = (uint32_t)number(key, 4), .mask = (uint32_t)number(key + 4, 4)};
+    const char *problem = ek__hdf5_index_add(w->grid, w->file->n_bytes, origin, &chunk, w->chunks);
+    if (problem != NULL) {
+        doubt(w, problem);
+        return;
+    }
+    w->out->n_found++;
+}
+
+/* Reads the node at `at` and those below. Levels go down by one each time and every leaf brings new
+ * chunks, so a damaged tree comes to an end too. `level` is -1 for the root: any up to DEPTH_MAX.
+ */
+static ek_status walk_node(walk *w, uint64_t at, int level)
 {
     uint8_t head[24];
-    size_t key = 8 + 8 * ((size_t)w->grid->rank + 1);
-    if (w->nodes_left-- <= 0) {
-        w->error = damaged;
-        return;
+    if (!read_at(w, at, sizeof(head), head)) {
+        return EK_OK;
     }
-    if (!fetch(w->bytes, at, sizeof(head), head)) {
-        w->error = cut_short;
-        return;
+    bool is_root = level < 0;
+    level = is_root ? head[5] : level;
+    uint64_t n = number(head + 6, 2);
+    if (memcmp(head, "TREE", 4) != 0 || head[4] != 1 || head[5] != level || level > DEPTH_MAX ||
+        (n == 0 && !is_root)) {
+        doubt(w, "chunk index: a damaged node");
+        return EK_OK;
     }
-    size_t n = number(head + 6, 2);
-    bool sound = memcmp(head, "TREE", 4) == 0 && head[4] == 1 && head[5] < DEPTH_MAX &&
-                 (level < 0 || head[5] == level) && n * (key + 8) <= NODE_BYTES;
-    if (!sound) {
-        w->error = damaged;
-        return;
+    uint64_t key_bytes = 8 + 8 * ((uint64_t)w->grid->rank + 1);
+    uint64_t n_bytes = n * (key_bytes + 8);
+    if (at > w->file->n_bytes - 24 || n_bytes > w->file->n_bytes - 24 - at) {
+        doubt(w, "chunk index: a node outside the file");
+        return EK_OK;
     }
-    uint8_t *entries = ek_alloc(1, n * (key + 8));
+    uint8_t *entries = ek_alloc(n_bytes, 1);
     if (entries == NULL) {
-        w->error = ek__hdf5_no_memory;
-    } else if (!fetch(w->bytes, at + sizeof(head), n * (key + 8), entries)) {
-        w->error = cut_short;
+        return EK_ENOMEM;
     }
-    for (size_t i = 0; i < n && w->error == NULL; i++) {
-        const uint8_t *entry = entries + i * (key + 8);
-        uint64_t child = number(entry + key, 8);
-        if (head[5] == 0) {
-            put_chunk(w, entry, child);
+    ek_status rc = EK_OK;
+    bool readable = read_at(w, at + 24, n_bytes, entries);
+    for (uint64_t i = 0; readable && i < n && !failed(w); i++) {
+        const uint8_t *key = entries + i * (key_bytes + 8);
+        uint64_t child = number(key + key_bytes, 8);
+        if (level == 0) {
+            read_leaf(w, key, child);
         } else {
-            walk_node(w, child, head[5] - 1);
+            EK_GOTO(walk_node(w, child, level - 1), done);
         }
     }
+done:
     ek_free(entries);
+    return rc;
 }
 
-const char *ek__hdf5_index(const ek__hdf5_bytes *bytes, uint64_t header, const ek__hdf5_grid *grid,
-                           ek__hdf5_chunk *chunks, int64_t *n_found)
+ek_status ek__hdf5_index_walk(const ek__hdf5_file *file, uint64_t header, const ek__hdf5_grid *grid,
+                              ek__hdf5_chunk *chunks, ek__hdf5_walked *out)
 {
-    uint64_t root = 0;
-    *n_found = 0;
-    const char *error = check_superblock(bytes);
-    if (error == NULL) {
-        error = find_tree(bytes, header, grid, &root);
+    *out = (ek__hdf5_walked){0};
+    walk *w = ek_alloc(1, sizeof(*w));
+    if (w == NULL) {
+        return EK_ENOMEM;
     }
-    if (error != NULL || root == UINT64_MAX) { /* no tree: nothing was ever written */
-        return error;
+    w->file = file;
+    w->grid = grid;
+    w->chunks = chunks;
+    w->out = out;
+    ek_status rc = find_tree(w, header);
+    if (rc == EK_OK && !failed(w) && w->tree != UINT64_MAX) {
+        rc = walk_node(w, w->tree, -1);
     }
-    walk w = {.bytes = bytes, .grid = grid, .chunks = chunks, .nodes_left = grid->n_chunks + 64};
-    walk_node(&w, root, -1);
-    *n_found = w.found;
-    return w.error;
+    ek_free(w);
+    return rc;
 }
