@@ -92,6 +92,7 @@ static ek_status choose_decoder(const ek__dataset *d, const ek__nc_file *file,
             .dtype = m->packing.dtype,
             .n_rows = m->n_rows,
             .cells = ek__nc_cells(&v->var) / m->n_rows,
+            .like = m > d->members ? m[-1].decoder : NULL,
         };
         EK_TRY(ek__decoder_create(&request, &m->decoder, reason, sizeof(reason)));
     }

@@ -12,13 +12,16 @@
 
 EK_BEGIN_DECLS
 
+typedef struct ek__decoder ek__decoder;
+
 /* What a decoder is asked to read. `file` is open during ek__decoder_create only. */
 typedef struct ek__decode_request {
     const ek__nc_file *file;
     const ek__variable *variable;
-    ek_dtype dtype; /* as stored, with _Unsigned obeyed */
-    int64_t n_rows; /* time steps in the file */
-    int64_t cells;  /* values per time step */
+    ek_dtype dtype;          /* as stored, with _Unsigned obeyed */
+    int64_t n_rows;          /* time steps in the file */
+    int64_t cells;           /* values per time step */
+    const ek__decoder *like; /* a tested decoder of the same variable in another file, or NULL */
 } ek__decode_request;
 
 /* Working memory of one thread, at least ek__decoder.scratch_bytes long; see scratch.c. */
@@ -28,10 +31,9 @@ typedef struct ek__scratch {
     struct libdeflate_decompressor *inflate; /* NULL where no decoder inflates */
 } ek__scratch;
 
-typedef struct ek__decoder ek__decoder;
-
 typedef struct ek__decoder_ops {
-    /* Into how many jobs, about a megabyte of values each, reading these rows is divided. Pure. */
+    /* Into how many jobs, about a megabyte of values each, reading these rows is divided. Jobs go
+     * through storage in order: the first has the first storage chunk, the last the last. Pure. */
     int (*jobs)(const ek__decoder *self, int64_t first, int64_t rows);
 
     /* Does job number `job` of them: puts its share of the rows x cells values into `dst`, which
@@ -51,12 +53,14 @@ struct ek__decoder {
     size_t scratch_bytes; /* of working memory that a job needs */
     bool inflates;        /* a job needs scratch->inflate */
     int64_t row_unit;     /* rows that are stored together: reading fewer wastes work; 1 or more */
+    int64_t box[EK_NC_DIMS]; /* a storage chunk's extent along each dimension; 0: all of it */
 };
 
 /* ek__decoder_create finds a decoder for the variable. *out stays NULL where none takes it, and
  * `reason` says why in a few words ("szip", "no chunks: compact"). Only lack of memory is an error.
- * A decoder is tested before it is believed: its first and last rows are compared with the
- * library's, and a difference declines it. */
+ * A decoder is tested before it is believed: values of the first and the last storage chunk are
+ * compared with the library's, and a difference declines it. Chunks of over 4 MiB, which take the
+ * library long, are tested in one of several files that are stored alike. */
 ek_status ek__decoder_create(const ek__decode_request *request, ek__decoder **out, char *reason,
                              size_t reason_size);
 void ek__decoder_destroy(ek__decoder *decoder);

@@ -350,6 +350,9 @@ void ek__hdf5_finish(ek__hdf5 *self)
     }
     const ek__hdf5_grid *grid = &self->grid;
     base->row_unit = (int64_t)EK_MIN(grid->chunk[self->time_dim], grid->dims[self->time_dim]);
+    for (int i = 0; i < grid->rank; i++) {
+        base->box[i] = (int64_t)EK_MIN(grid->chunk[i], grid->dims[i]);
+    }
     self->row_chunks = grid->n_chunks / grid->counts[self->time_dim];
     uint64_t total = 0;
     uint64_t largest = 0;

@@ -33,7 +33,7 @@ typedef struct bench {
     double decide_s; /* opening, choosing, index and self-test, per file */
 } bench;
 
-static ek_status prepare_file(bench_file *f, const char *path)
+static ek_status prepare_file(bench_file *f, const char *path, const ek__decoder *like)
 {
     ek__nc_file file = {.ncid = -1};
     ek_field *notes = ek_alloc(1, sizeof(*notes));
@@ -53,7 +53,8 @@ static ek_status prepare_file(bench_file *f, const char *path)
                                                      .variable = &f->variable,
                                                      .dtype = packing.dtype,
                                                      .n_rows = f->n_rows,
-                                                     .cells = f->n_values / f->n_rows},
+                                                     .cells = f->n_values / f->n_rows,
+                                                     .like = like},
                                &f->decoder, reason, sizeof(reason)),
             done);
     f->decide_s = bench_since(began).wall_s;
@@ -81,7 +82,7 @@ static ek_status prepare(bench *b)
     for (int i = 0; i < b->n_paths; i++) {
         struct stat info;
         bench_file *f = &b->files[i];
-        EK_TRY(prepare_file(f, b->paths[i]));
+        EK_TRY(prepare_file(f, b->paths[i], i > 0 ? f[-1].decoder : NULL));
         b->bytes += (int64_t)f->n_bytes;
         b->n_values += f->n_values;
         b->decide_s += f->decide_s / b->n_paths;
