@@ -6,7 +6,8 @@
  *   a RESULT: a set of named arrays, once, when a fold has seen the whole stream.
  *
  * Life of an instance: negotiate (metadata only) -> for each pass it is in: begin -> submit for
- * each chunk -> finish -> collect -> fini, which runs always. */
+ * each chunk -> finish -> collect -> fini, which runs always. A fold that asks for several sweeps
+ * over its stream is in as many passes, one after another. */
 #ifndef EK_CORE_STAGE_H
 #define EK_CORE_STAGE_H
 
@@ -21,6 +22,7 @@ EK_BEGIN_DECLS
 #define EK_ARRAYS_MAX   12
 #define EK_SPEC_ATTRS   8
 #define EK_STAGE_INPUTS 4
+#define EK_SWEEPS_MAX   4
 
 typedef enum ek_link { EK_STREAM = 1, EK_RESULT = 2 } ek_link;
 
@@ -83,6 +85,15 @@ typedef struct ek_needs {
     int chunk_launches;   /* operations (kernels, copies, fills) a submit enqueues */
     int finish_launches;  /* operations a finish enqueues */
     const char *eager;    /* why finish runs outside a graph; NULL: nothing to say */
+
+    /* A FOLD: how often it wants the whole stream; 0: once. For each sweep begin, submit, finish
+     * and collect are called, with exec->sweep. State, and `out` from the first finish on, keep
+     * what they hold from sweep to sweep; others get `out` after the last one. The launches above
+     * are those of the first sweep, these of the ones that follow. */
+    int sweeps;
+    struct {
+        int chunk_launches, finish_launches;
+    } later[EK_SWEEPS_MAX - 1];
 } ek_needs;
 
 /* What an instance runs with. */
@@ -92,6 +103,7 @@ typedef struct ek_exec {
     void *state;   /* needs.state_bytes, device */
     void *scratch; /* needs.scratch_bytes, device; contents do not survive the call */
     void *status;  /* needs.status_bytes, pinned */
+    int sweep;     /* which sweep this pass is for the instance, from 0 */
 } ek_exec;
 
 typedef struct ek_stage ek_stage;
@@ -179,13 +191,13 @@ struct ek_stage {
     ek_status (*submit)(ek_instance *self, const ek_exec *exec, const ek_data *const *in,
                         ek_data *out);
 
-    /* FOLD: enqueues what turns the accumulators into `out`. Runs once, eagerly; may call library
-     * routines that synchronise. */
+    /* FOLD: enqueues what turns the accumulators into `out`. Runs once per sweep, eagerly; may call
+     * library routines that synchronise. */
     ek_status (*finish)(ek_instance *self, const ek_exec *exec, ek_data *out);
 
     /* OPTIONAL, FOLD, on `cuda` only. Like finish, on accumulators of its own making, so that
-     * libraries load their code while the first chunks are being read. Runs before any begin; what
-     * it leaves in state and `out` is not used. */
+     * libraries load their code while the first chunks are being read. Runs once per sweep, before
+     * any begin; what it leaves in state and `out` is not used. */
     ek_status (*rehearse)(ek_instance *self, const ek_exec *exec, ek_data *out);
 
     /* OPTIONAL. After finish is complete: looks at exec->status, sets out->extent, refuses. */

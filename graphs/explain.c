@@ -109,11 +109,17 @@ static void print_members(const ek_plan *plan, int pass, unsigned flags, FILE *o
     }
 }
 
-/* print_reason says which finished fold makes this pass necessary. */
+/* print_reason says which fold makes this pass necessary: one that is finished, or one that has not
+ * seen enough. */
 static void print_reason(const ek_plan *plan, int pass, FILE *out)
 {
     for (int i = 0; i < plan->n_nodes; i++) {
         const plan_node *self = &plan->nodes[i];
+        int sweep = ek__node_sweep(self, pass);
+        if (sweep > 0) {
+            fprintf(out, "  why           '%s' wants its stream %d times; this is sweep %d\n",
+                    self->node->name, self->sweeps, sweep + 1);
+        }
         for (int k = 0; plan->passes[pass].member[i] && k < self->node->n_inputs; k++) {
             const plan_node *from = &plan->nodes[self->node->inputs[k]->index];
             if (from->instance.out.kind == EK_RESULT && from->level == pass - 1) {
@@ -218,22 +224,30 @@ static void print_output(const ek_plan *plan, int pass, FILE *out)
     }
 }
 
+static void print_finish(const plan_node *self, int sweep, FILE *out)
+{
+    const char *eager = self->instance.needs.eager;
+    int operations = ek__finish_launches(self, sweep);
+    fprintf(out, "  at the end    %s", self->node->name);
+    if (self->sweeps > 1) {
+        fprintf(out, ", sweep %d of %d", sweep + 1, self->sweeps);
+    }
+    fprintf(out, ": %d operation%s, outside a graph: %s\n", operations, operations == 1 ? "" : "s",
+            eager != NULL ? eager : "they run once, a capture would cost more");
+}
+
 /* print_closing lists what runs once, after the last chunk of the pass. */
 static void print_closing(const ek_plan *plan, int pass, FILE *out)
 {
     for (int i = 0; i < plan->n_nodes; i++) {
         const plan_node *self = &plan->nodes[i];
         bool fold = ek__stage_is(self->node, EK_STAGE_FOLD);
-        if (self->level != pass || (self->streams && !fold)) {
+        if (ek__node_sweep(self, pass) < 0 || (self->streams && !fold)) {
             continue;
         }
         const ek_spec *spec = &self->instance.out;
         if (fold) {
-            const char *eager = self->instance.needs.eager;
-            int operations = self->instance.needs.finish_launches;
-            fprintf(out, "  at the end    %s: %d operation%s, outside a graph: %s\n",
-                    self->node->name, operations, operations == 1 ? "" : "s",
-                    eager != NULL ? eager : "they run once, a capture would cost more");
+            print_finish(self, ek__node_sweep(self, pass), out);
         } else if (ek__stage_is(self->node, EK_STAGE_DOWNLOAD)) {
             fprintf(out, "  at the end    %s: %d array%s, %.2f MB to the host\n", self->node->name,
                     spec->n_arrays, spec->n_arrays == 1 ? "" : "s",

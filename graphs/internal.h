@@ -29,7 +29,8 @@ struct ek_pipeline {
 typedef struct plan_node {
     const ek_node *node;
     ek_instance instance;
-    int level;          /* the pass in which it folds, ends, or first can run */
+    int level;          /* the pass in which it ends, or first can run */
+    int sweeps;         /* passes in which it folds, the last of them is `level`; 1 for most */
     bool streams;       /* takes part chunk by chunk */
     int last_use;       /* the last step that reads its output */
     bool slot_output;   /* its stream output has a buffer per slot, since a copy queue reads it */
@@ -87,6 +88,25 @@ static inline int ek__node_port(const ek_node *to, const ek_node *from)
 static inline bool ek__stage_is(const ek_node *node, unsigned flag)
 {
     return (node->stage->flags & flag) != 0;
+}
+
+/* ek__node_sweep returns which of its sweeps the node makes in a pass, from 0; -1 if none. */
+static inline int ek__node_sweep(const plan_node *self, int pass)
+{
+    int sweep = pass - (self->level - self->sweeps + 1);
+    return sweep >= 0 && sweep < self->sweeps ? sweep : -1;
+}
+
+static inline int ek__chunk_launches(const plan_node *self, int sweep)
+{
+    const ek_needs *needs = &self->instance.needs;
+    return sweep <= 0 ? needs->chunk_launches : needs->later[sweep - 1].chunk_launches;
+}
+
+static inline int ek__finish_launches(const plan_node *self, int sweep)
+{
+    const ek_needs *needs = &self->instance.needs;
+    return sweep <= 0 ? needs->finish_launches : needs->later[sweep - 1].finish_launches;
 }
 
 /* ek__plan_step numbers the moments of a run for the memory plan: in each pass first the chunk

@@ -6,7 +6,9 @@
  *   level(node)   = max(level of stream inputs, 1 + level of result inputs)   if it has a stream
  * input = max(level of result inputs)                              else: it runs once, after
  *
- * Pass k holds the folds and sinks of level k, and all stream nodes that lead to them. */
+ * A fold that wants its stream n times is in n passes; its level, from which others count, is the
+ * last of them. Pass k holds the folds that sweep in it, the sinks of level k, and all stream nodes
+ * that lead to them. */
 #include "graphs/internal.h"
 
 static bool link_streams(const ek_plan *plan, const ek_node *from)
@@ -30,7 +32,7 @@ static void set_level(ek_plan *plan, plan_node *self)
     if (!self->streams) {
         self->level = result;
     } else {
-        self->level = EK_MAX(EK_MAX(stream, 0), result + 1);
+        self->level = EK_MAX(EK_MAX(stream, 0), result + 1) + self->sweeps - 1;
     }
 }
 
@@ -59,7 +61,7 @@ static void mark_members(const ek_plan *plan, plan_pass *pass, int level)
 {
     for (int i = plan->n_nodes - 1; i >= 0; i--) {
         const plan_node *self = &plan->nodes[i];
-        if (ends_stream(self) && self->level == level) {
+        if (ends_stream(self) && ek__node_sweep(self, level) >= 0) {
             pass->member[i] = true;
         }
         if (!pass->member[i]) {
@@ -73,7 +75,7 @@ static void mark_members(const ek_plan *plan, plan_pass *pass, int level)
     }
 }
 
-static void count_members(const ek_plan *plan, plan_pass *pass)
+static void count_members(const ek_plan *plan, plan_pass *pass, int level)
 {
     for (int i = 0; i < plan->n_nodes; i++) {
         if (!pass->member[i]) {
@@ -89,7 +91,7 @@ static void count_members(const ek_plan *plan, plan_pass *pass)
             pass->sinks++;
         } else if (ek__stage_is(self->node, EK_STAGE_DEVICE)) {
             pass->region_nodes++;
-            pass->launches += self->instance.needs.chunk_launches;
+            pass->launches += ek__chunk_launches(self, ek__node_sweep(self, level));
         }
     }
 }
@@ -112,7 +114,7 @@ ek_status ek__plan_passes(ek_plan *plan)
             return EK_ENOMEM;
         }
         mark_members(plan, &plan->passes[k], k);
-        count_members(plan, &plan->passes[k]);
+        count_members(plan, &plan->passes[k], k);
     }
     return EK_OK;
 }

@@ -48,6 +48,26 @@ static ek_status check_link(const ek_node *node, int i, const ek_spec *spec)
     return EK_OK;
 }
 
+/* check_sweeps takes over how often the node wants its stream. */
+static ek_status check_sweeps(plan_node *self)
+{
+    self->sweeps = EK_MAX(self->instance.needs.sweeps, 1);
+    if (self->instance.needs.sweeps < 0 || self->sweeps > EK_SWEEPS_MAX) {
+        return EK_FAIL(EK_EINVAL,
+                       "node '%s': asks for %d sweeps over its stream; 1 to %d are "
+                       "allowed",
+                       self->node->name, self->instance.needs.sweeps, EK_SWEEPS_MAX);
+    }
+    const ek_spec *in = self->node->n_inputs > 0 ? self->instance.in[0] : NULL;
+    bool fold = ek__stage_is(self->node, EK_STAGE_FOLD) && in != NULL && in->kind == EK_STREAM;
+    if (self->sweeps > 1 && !fold) {
+        return EK_FAIL(EK_EINVAL,
+                       "node '%s': asks for %d sweeps over its stream; only a fold of a stream may",
+                       self->node->name, self->sweeps);
+    }
+    return EK_OK;
+}
+
 static ek_status negotiate_node(ek_plan *plan, plan_node *self)
 {
     const ek_node *node = self->node;
@@ -71,7 +91,7 @@ static ek_status negotiate_node(ek_plan *plan, plan_node *self)
     if (node->stage->negotiate(instance) != EK_OK) {
         return ek_error_prefix("%s", node->name);
     }
-    return EK_OK;
+    return check_sweeps(self);
 }
 
 static ek_status find_source(ek_plan *plan)

@@ -80,7 +80,7 @@ static ek_status add_device_buffers(ek_plan *plan, plan_node *self)
         EK_TRY(ek_arena_add(&plan->device, needs->scratch_bytes, first, last, &self->scratch));
     }
     if (out->kind == EK_RESULT) {
-        int born = ek__plan_step(plan, self->level, own, true);
+        int born = ek__plan_step(plan, self->level - self->sweeps + 1, own, true);
         return ek_arena_add(&plan->device, ek__plan_result_bytes(out), born, self->last_use,
                             &self->output);
     }

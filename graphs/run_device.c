@@ -64,8 +64,17 @@ static ek_status submit_region(run_slot *slot)
     return submit_flagged(slot, EK_STAGE_DEVICE);
 }
 
+/* set_sweeps tells each node which of its sweeps the present pass is. */
+static void set_sweeps(ek_run_state *run)
+{
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        run->exec[i].sweep = EK_MAX(ek__node_sweep(&run->plan->nodes[i], run->pass), 0);
+    }
+}
+
 ek_status ek__run_begin_pass(ek_run_state *run)
 {
+    set_sweeps(run);
     for (int i = 0; i < run->plan->n_nodes; i++) {
         plan_node *self = &run->plan->nodes[i];
         if (!ek__run_pass(run)->member[i] || self->node->stage->begin == NULL) {
@@ -121,6 +130,7 @@ static ek_status prepare_pass(ek_run_state *run)
     if (ek__run_pass(run)->region_nodes == 0) {
         return EK_OK;
     }
+    set_sweeps(run);
     if (warm_up(run) != EK_OK) {
         return ek_error_prefix("warming up pass %d", run->pass + 1);
     }
@@ -136,15 +146,25 @@ static ek_status prepare_pass(ek_run_state *run)
     return EK_OK;
 }
 
-/* rehearse has folds load the libraries that their finish needs. */
-static ek_status rehearse(ek_run_state *run)
+/* rehearse has a fold load the libraries that its finish needs, in each of its sweeps. */
+static ek_status rehearse(ek_run_state *run, int i)
+{
+    plan_node *self = &run->plan->nodes[i];
+    ek_exec exec = run->exec[i];
+    ek_data *out = &run->report->results[i].data;
+    for (exec.sweep = 0; exec.sweep < self->sweeps; exec.sweep++) {
+        if (self->node->stage->rehearse(&self->instance, &exec, out) != EK_OK) {
+            return ek_error_prefix("%s", self->node->name);
+        }
+    }
+    return EK_OK;
+}
+
+static ek_status rehearse_all(ek_run_state *run)
 {
     for (int i = 0; i < run->plan->n_nodes; i++) {
-        plan_node *self = &run->plan->nodes[i];
-        const ek_stage *stage = self->node->stage;
-        if (stage->rehearse != NULL && stage->rehearse(&self->instance, &run->exec[i],
-                                                       &run->report->results[i].data) != EK_OK) {
-            return ek_error_prefix("%s", self->node->name);
+        if (run->plan->nodes[i].node->stage->rehearse != NULL) {
+            EK_TRY(rehearse(run, i));
         }
     }
     return ek_queue_sync(run->compute);
@@ -156,7 +176,7 @@ ek_status ek__run_prepare(ek_run_state *run)
         EK_TRY(prepare_pass(run));
     }
     run->pass = 0;
-    return ek_backend_which(run->plan->backend) == EK_BACKEND_CUDA ? rehearse(run) : EK_OK;
+    return ek_backend_which(run->plan->backend) == EK_BACKEND_CUDA ? rehearse_all(run) : EK_OK;
 }
 
 /* set_headers tells every holder of the chunk where its values are. */
@@ -263,7 +283,7 @@ static bool closes(ek_run_state *run, int i)
 {
     const plan_node *self = &run->plan->nodes[i];
     bool fold = ek__stage_is(self->node, EK_STAGE_FOLD);
-    return self->level == run->pass && (fold || !self->streams) &&
+    return ek__node_sweep(self, run->pass) >= 0 && (fold || !self->streams) &&
            !ek__stage_is(self->node, EK_STAGE_SINK);
 }
 
@@ -284,7 +304,7 @@ static ek_status close_node(ek_run_state *run, int i)
         rc = ek_queue_sync(run->compute);
     }
     ek_trace_pop();
-    run->report->counts.launches += self->instance.needs.finish_launches;
+    run->report->counts.launches += ek__finish_launches(self, run->exec[i].sweep);
     return rc == EK_OK ? EK_OK : ek_error_prefix("%s", self->node->name);
 }
 

@@ -2,6 +2,7 @@
 #include "tests/contract/contract.h"
 
 #include "tests/support/near.h"
+#include "tests/support/spread.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -230,6 +231,16 @@ static ek_node *build_reduce_anomaly(ek_pipeline *p, ek_node *up)
     return ek_download(p, ek_reduce(p, anomaly(p, up), &(ek_reduce_options){.op = ALL_OPS}), NULL);
 }
 
+static ek_node *build_two_sweeps(ek_pipeline *p, ek_node *up)
+{
+    return ek_download(p, spread_add(p, up), NULL);
+}
+
+static ek_node *build_two_sweeps_of_anomaly(ek_pipeline *p, ek_node *up)
+{
+    return ek_download(p, spread_add(p, anomaly(p, up)), NULL);
+}
+
 static ek_node *build_svd(ek_pipeline *p, ek_node *up)
 {
     return ek_download(p, ek_svd(p, anomaly(p, up), NULL), NULL);
@@ -247,6 +258,8 @@ const contract_stage contract_stages[] = {
     {"reduce", "all statistics of a decoded stream", build_reduce_anomaly, false, 0},
     {"reduce", "ddof 0", build_reduce_population, false, 0},
     {"anomaly", "from the time mean", build_anomaly, false, 0},
+    {"spread", "a fold of two sweeps", build_two_sweeps, false, 0},
+    {"spread", "two sweeps of a decoded stream", build_two_sweeps_of_anomaly, false, 0},
     {"svd", "all modes", build_svd, true, 1e-10},
     {"svd", "leading modes", build_svd_leading, true, 1e-10},
 };

@@ -4,6 +4,7 @@
 #include "graphs/plan.h"
 #include "tests/support/memory_stages.h"
 #include "tests/support/near.h"
+#include "tests/support/spread.h"
 
 #include <string.h>
 
@@ -187,6 +188,48 @@ static void the_plan_explains_itself(void **state)
     ek_pipeline_destroy(p);
 }
 
+static void sweeps_are_explained(void **state)
+{
+    (void)state;
+    ek_pipeline *p = make();
+    ek_plan *plan = NULL;
+    ek_download(p, spread_add(p, ek_upload(p, memory_add(p, &input, 2), NULL)), NULL);
+    assert_int_equal(ek_plan_create(&plan, p, &(ek_plan_options){.backend = "host"}), EK_OK);
+    assert_int_equal(ek_plan_passes(plan), 2);
+    char *text = ek_plan_text(plan);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "'spread' wants its stream 2 times; this is sweep 2"));
+    assert_non_null(strstr(text, "spread, sweep 1 of 2: 1 operation"));
+    assert_non_null(strstr(text, "nothing is read or copied"));
+    ek_free(text);
+    ek_plan_destroy(plan);
+    ek_pipeline_destroy(p);
+}
+
+static ek_status ask_for_five(ek_instance *self)
+{
+    self->out = *self->in[0];
+    self->out.kind = EK_RESULT;
+    self->needs.sweeps = 5;
+    return EK_OK;
+}
+
+static void too_many_sweeps_are_refused(void **state)
+{
+    (void)state;
+    static const ek_port ports[] = {{.name = "in", .kinds = EK_STREAM, .device = true}, {0}};
+    static const ek_stage greedy = {.api = EK_STAGE_API,
+                                    .name = "greedy",
+                                    .summary = "Wants its stream five times.",
+                                    .flags = EK_STAGE_FOLD | EK_STAGE_DEVICE,
+                                    .inputs = ports,
+                                    .negotiate = ask_for_five};
+    ek_pipeline *p = make();
+    ek_node *up = ek_upload(p, memory_add(p, &input, 2), NULL);
+    ek_download(p, ek_pipeline_add(p, &greedy, &up, 1, NULL), NULL);
+    plan_says(p, EK_EINVAL, "node 'greedy': asks for 5 sweeps over its stream; 1 to 4 are allowed");
+}
+
 static void bad_plan_options(void **state)
 {
     (void)state;
@@ -216,6 +259,8 @@ int main(void)
         cmocka_unit_test(one_source),
         cmocka_unit_test(the_budget_refuses_with_the_table),
         cmocka_unit_test(the_plan_explains_itself),
+        cmocka_unit_test(sweeps_are_explained),
+        cmocka_unit_test(too_many_sweeps_are_refused),
         cmocka_unit_test(bad_plan_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include "graphs/run.h"
 #include "tests/support/memory_stages.h"
 #include "tests/support/near.h"
+#include "tests/support/spread.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,6 +153,35 @@ static void a_second_pass_keeps_or_rereads(void **state)
     collected_fini(&reread);
 }
 
+/* A fold of two sweeps beside one that ends after the first, and one of its stream's anomalies: the
+ * second sweep begins from what the first one left. */
+static void a_fold_sweeps_twice(void **state)
+{
+    (void)state;
+    collected into = {0};
+    ek_counts counts = {0};
+    ek_pipeline *p = make();
+    ek_node *up = ek_upload(p, memory_add(p, &input, 6), NULL);
+    ek_node *mean = ek_reduce(p, up, NULL);
+    ek_download(p, ek_reduce(p, ek_anomaly(p, up, mean, NULL), NULL), NULL);
+    collect_add(p, ek_download(p, spread_add(p, up), NULL), &into);
+    ek_assert_ok(run(p, &on_backend, &counts));
+    assert_int_equal(into.put, 1);
+    assert_int_equal(counts.upload_bytes, sizeof(values));
+    for (int c = 0; c < CELLS; c++) {
+        double sum = 0, squares = 0;
+        for (int t = 0; t < ROWS; t++) {
+            sum += (double)values[t * CELLS + c];
+        }
+        for (int t = 0; t < ROWS; t++) {
+            double apart = (double)values[t * CELLS + c] - sum / ROWS;
+            squares += apart * apart;
+        }
+        assert_true(collected_array(&into, "squares")[c] == squares);
+    }
+    collected_fini(&into);
+}
+
 static void counts_tell_what_was_launched(void **state)
 {
     (void)state;
@@ -180,12 +210,18 @@ static void captured_operations_are_the_planned_ones(void **state)
     ek_pipeline *p = make();
     ek_node *up = ek_upload(p, memory_add(p, &input, 10), NULL);
     ek_node *mean = ek_reduce(p, up, NULL);
-    ek_download(p, ek_svd(p, ek_anomaly(p, up, mean, NULL), NULL), NULL);
+    ek_node *anomaly = ek_anomaly(p, up, mean, NULL);
+    ek_download(p, ek_svd(p, anomaly, NULL), NULL);
+    ek_download(p, spread_add(p, anomaly), NULL);
     ek_assert_ok(ek_plan_create(&plan, p, &on_backend));
     ek_assert_ok(ek_run(plan, NULL, &report));
     ek_counts counts = ek_report_counts(report);
-    int planned = ek_plan_chunk_launches(plan, 0) + ek_plan_chunk_launches(plan, 1);
-    assert_int_equal(counts.graphs, 6);
+    int planned = 0;
+    for (int k = 0; k < ek_plan_passes(plan); k++) {
+        planned += ek_plan_chunk_launches(plan, k);
+    }
+    assert_int_equal(ek_plan_passes(plan), 3);
+    assert_int_equal(counts.graphs, 9);
     assert_int_equal(counts.graph_nodes, 3 * planned);
     ek_report_destroy(report);
     ek_plan_destroy(plan);
@@ -272,6 +308,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_failing_job_names_stage_and_chunk),
         cmocka_unit_test(a_stream_may_stay_on_the_host),
         cmocka_unit_test(a_second_pass_keeps_or_rereads),
+        cmocka_unit_test(a_fold_sweeps_twice),
         cmocka_unit_test(counts_tell_what_was_launched),
         cmocka_unit_test(captured_operations_are_the_planned_ones),
         cmocka_unit_test(a_plan_runs_again),
