@@ -76,6 +76,11 @@ void ek_field_destroy(ek_field *field)
         coord_fini(&field->coords[i]);
     }
     ek_free(field->coords);
+    for (int i = 0; i < field->n_files; i++) {
+        ek_free(field->files[i].path);
+        ek_free(field->files[i].decoder);
+    }
+    ek_free(field->files);
     time_axis_fini(&field->time);
     for (size_t i = 0; i < field->n_notes; i++) {
         ek_free(field->notes[i]);

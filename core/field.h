@@ -75,6 +75,12 @@ typedef struct ek_time_axis {
     char last[32];
 } ek_time_axis;
 
+/* An input file, and who reads its values: "chunk (shuffle, deflate)", "library (szip)". */
+typedef struct ek_file {
+    char *path;
+    char *decoder;
+} ek_file;
+
 typedef struct ek_field {
     char *name;
     char *units;         /* NULL if the file has none */
@@ -95,6 +101,8 @@ typedef struct ek_field {
     char *source; /* the input files, for the history: "a.nc" or "a.nc .. z.nc (40 files)" */
     const char *const *paths; /* the input files; borrowed from the load stage's options */
     int n_paths;
+    ek_file *files; /* the same in order of time; NULL where the source reads none */
+    int n_files;
     char *history; /* the first file's history attribute; NULL if none */
     char **notes;  /* decisions made while reading the metadata, one sentence each */
     size_t n_notes, notes_capacity;

@@ -1,41 +1,109 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plan as text: for each pass what is read, copied, captured and finished, and why it is so. */
-#include "graphs/internal.h"
+#include "graphs/explain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* text_close ends a memory stream and hands its text over as ek_alloc's. */
-static char *text_close(FILE *out, char **text)
+char *ek__stream_close(FILE *out, char **text)
 {
+    if (out == NULL) {
+        EK_FAIL(EK_ENOMEM, "no memory for the text of a plan");
+        return NULL;
+    }
     char *copy = fclose(out) == 0 ? ek_strdup(*text) : NULL;
     free(*text);
     return copy;
 }
 
-static void memory_row(FILE *out, const char *what, size_t bytes)
+const char *ek__explain_launch(const ek_plan *plan)
 {
-    if (bytes > 0) {
-        fprintf(out, "  %-58s %10.2f MB\n", what, (double)bytes / 1e6);
+    switch (plan->options.launch) {
+    case EK_LAUNCH_STREAM:
+        return "one launch per operation";
+    case EK_LAUNCH_SERIAL:
+        return "one launch per operation, and a wait after every stage";
+    default:
+        return ek_backend_which(plan->backend) == EK_BACKEND_CUDA
+                   ? "each region is one CUDA Graph per slot, captured once, replayed per chunk"
+                   : "each region is one recorded list per slot, replayed per chunk";
     }
+}
+
+const char *ek__explain_begin(const plan_pass *pass)
+{
+    return pass->replay ? "with the stored chunk, which is in device memory already"
+                        : "after upload: a copy from the host runs on a queue of its own, to "
+                          "overlap with the chunk before";
+}
+
+const char *ek__explain_end(const ek_node *node)
+{
+    if (ek__stage_is(node, EK_STAGE_FOLD)) {
+        return "a fold puts nothing out until the last chunk";
+    }
+    return ek__stage_is(node, EK_STAGE_DOWNLOAD) ? "a copy to the host runs on a queue of its own"
+                                                 : NULL;
+}
+
+const char *ek__explain_eager(const plan_node *self)
+{
+    const char *eager = self->instance.needs.eager;
+    return eager != NULL ? eager : "they run once, a capture would cost more";
+}
+
+size_t ek__explain_chunk_bytes(const ek_plan *plan, const plan_node *self)
+{
+    const ek_spec *spec = &self->instance.out;
+    return spec->packed ? plan->chunk_bytes
+                        : (size_t)spec->chunk_rows * (size_t)spec->extent[EK_AXIS_CELL] * 8;
+}
+
+int ek__explain_memory(const ek_plan *plan, ek__memory_row rows[EK__MEMORY_ROWS])
+{
+    const ek__memory_row all[] = {
+        {"device", "accumulators, results, values between stages", plan->device.bytes},
+        {"device", "values that a download reads, per slot", plan->slot_output_bytes},
+        {"device", "all chunks, kept for the next pass", plan->resident ? plan->resident_bytes : 0},
+        {"device", "staging, per slot", plan->resident ? 0 : plan->staging_bytes},
+        {"device", "chunk headers", plan->header_bytes},
+        {"pinned", "ring of chunks, per slot", plan->ring_bytes},
+        {"pinned", "results", plan->result_bytes},
+        {"pinned", "chunk headers, facts for the host", plan->header_bytes + plan->status_bytes},
+    };
+    int n = 0;
+    for (size_t i = 0; i < EK_COUNT(all); i++) {
+        if (all[i].bytes > 0) {
+            rows[n++] = all[i];
+        }
+    }
+    return n;
+}
+
+static void memory_row(FILE *out, const char *space, const char *what, size_t bytes)
+{
+    int width = (int)(58 - strlen(space));
+    fprintf(out, "  %s%-*s %10.2f MB\n", space, width, what, (double)bytes / 1e6);
 }
 
 static void print_memory(const ek_plan *plan, FILE *out)
 {
+    ek__memory_row rows[EK__MEMORY_ROWS];
+    int n = ek__explain_memory(plan, rows);
     fprintf(out, "Memory\n");
-    memory_row(out, "device: accumulators, results, values between stages", plan->device.bytes);
-    memory_row(out, "device: values that a download reads, per slot", plan->slot_output_bytes);
-    if (plan->resident) {
-        memory_row(out, "device: all chunks, kept for the next pass", plan->resident_bytes);
-    } else {
-        memory_row(out, "device: staging, per slot", plan->staging_bytes);
+    for (int i = 0; i < n; i++) {
+        char what[80];
+        snprintf(what, sizeof what, ": %s", rows[i].what);
+        memory_row(out, rows[i].space, what, rows[i].bytes);
+        bool last = i + 1 == n || strcmp(rows[i].space, rows[i + 1].space) != 0;
+        if (last) {
+            bool device = strcmp(rows[i].space, "device") == 0;
+            memory_row(out, rows[i].space, " in all",
+                       device ? plan->device_bytes : plan->pinned_bytes);
+        }
     }
-    memory_row(out, "device: chunk headers", plan->header_bytes);
-    memory_row(out, "device in all", plan->device_bytes);
-    memory_row(out, "pinned: ring of chunks, per slot", plan->ring_bytes);
-    memory_row(out, "pinned: results", plan->result_bytes);
-    memory_row(out, "pinned in all", plan->pinned_bytes);
 }
 
 char *ek__plan_memory_text(const ek_plan *plan)
@@ -43,11 +111,10 @@ char *ek__plan_memory_text(const ek_plan *plan)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    if (out == NULL) {
-        return NULL;
+    if (out != NULL) {
+        print_memory(plan, out);
     }
-    print_memory(plan, out);
-    return text_close(out, &text);
+    return ek__stream_close(out, &text);
 }
 
 static void print_field(const ek_field *field, FILE *out)
@@ -67,28 +134,14 @@ static void print_field(const ek_field *field, FILE *out)
     }
 }
 
-static const char *launch_text(const ek_plan *plan)
-{
-    switch (plan->options.launch) {
-    case EK_LAUNCH_STREAM:
-        return "stream: one launch per operation";
-    case EK_LAUNCH_SERIAL:
-        return "serial: one launch per operation, and a wait after every stage";
-    default:
-        return ek_backend_which(plan->backend) == EK_BACKEND_CUDA
-                   ? "graph: each region is one CUDA Graph per slot, captured once, replayed per "
-                     "chunk"
-                   : "graph: each region is one recorded list per slot, replayed per chunk";
-    }
-}
-
 static void print_head(const ek_plan *plan, FILE *out)
 {
     const ek_spec *spec = &plan->nodes[plan->source].instance.out;
     fprintf(out, "Pipeline  %s: %d nodes, %d pass%s\n", plan->pipeline->name, plan->n_nodes,
             plan->n_passes, plan->n_passes == 1 ? "" : "es");
     fprintf(out, "Backend   %s\n", plan->reason);
-    fprintf(out, "Launch    %s\n", launch_text(plan));
+    fprintf(out, "Launch    %s: %s\n", ek_launch_name(plan->options.launch),
+            ek__explain_launch(plan));
     print_field(spec->field, out);
     fprintf(out,
             "Chunks    %" PRId64 " of at most %" PRId64 " steps, %.2f MB each as stored; %d "
@@ -166,23 +219,13 @@ static void print_input(const ek_plan *plan, int pass, FILE *out)
 static void print_boundaries(const ek_plan *plan, int pass, FILE *out)
 {
     const plan_pass *self = &plan->passes[pass];
-    fprintf(out, "    begins      %s\n",
-            self->replay ? "with the stored chunk, which is in device memory already"
-                         : "after upload: a copy from the host runs on a queue of its own, to "
-                           "overlap with the chunk before");
+    fprintf(out, "    begins      %s\n", ek__explain_begin(self));
     for (int i = 0; i < plan->n_nodes; i++) {
         const ek_node *node = plan->nodes[i].node;
-        if (!self->member[i]) {
-            continue;
-        }
-        if (ek__stage_is(node, EK_STAGE_FOLD)) {
-            fprintf(out,
-                    "    ends        with '%s': a fold puts nothing out until the last chunk\n",
-                    node->name);
-        } else if (ek__stage_is(node, EK_STAGE_DOWNLOAD)) {
-            fprintf(out,
-                    "    ends        before '%s': a copy to the host runs on a queue of its own\n",
-                    node->name);
+        const char *why = self->member[i] ? ek__explain_end(node) : NULL;
+        if (why != NULL) {
+            fprintf(out, "    ends        %s '%s': %s\n",
+                    ek__stage_is(node, EK_STAGE_FOLD) ? "with" : "before", node->name, why);
         }
     }
 }
@@ -212,12 +255,8 @@ static void print_output(const ek_plan *plan, int pass, FILE *out)
             continue;
         }
         if (ek__stage_is(self->node, EK_STAGE_DOWNLOAD)) {
-            const ek_spec *spec = &self->instance.out;
-            double bytes = spec->packed
-                               ? (double)plan->chunk_bytes
-                               : (double)spec->chunk_rows * (double)spec->extent[EK_AXIS_CELL] * 8;
             fprintf(out, "  copy queue 2  %s: %.2f MB per chunk to pinned memory\n",
-                    self->node->name, bytes / 1e6);
+                    self->node->name, (double)ek__explain_chunk_bytes(plan, self) / 1e6);
         } else if (ek__stage_is(self->node, EK_STAGE_SINK)) {
             fprintf(out, "  io thread     %s: takes each chunk\n", self->node->name);
         }
@@ -226,14 +265,13 @@ static void print_output(const ek_plan *plan, int pass, FILE *out)
 
 static void print_finish(const plan_node *self, int sweep, FILE *out)
 {
-    const char *eager = self->instance.needs.eager;
     int operations = ek__finish_launches(self, sweep);
     fprintf(out, "  at the end    %s", self->node->name);
     if (self->sweeps > 1) {
         fprintf(out, ", sweep %d of %d", sweep + 1, self->sweeps);
     }
     fprintf(out, ": %d operation%s, outside a graph: %s\n", operations, operations == 1 ? "" : "s",
-            eager != NULL ? eager : "they run once, a capture would cost more");
+            ek__explain_eager(self));
 }
 
 /* print_closing lists what runs once, after the last chunk of the pass. */
@@ -260,14 +298,13 @@ static void print_closing(const ek_plan *plan, int pass, FILE *out)
     }
 }
 
-char *ek_plan_text(const ek_plan *plan)
+static char *plan_text(const ek_plan *plan)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL) {
-        EK_FAIL(EK_ENOMEM, "no memory for the plan's text");
-        return NULL;
+        return ek__stream_close(out, &text);
     }
     print_head(plan, out);
     for (int k = 0; k < plan->n_passes; k++) {
@@ -280,5 +317,30 @@ char *ek_plan_text(const ek_plan *plan)
     }
     fprintf(out, "\n");
     print_memory(plan, out);
-    return text_close(out, &text);
+    return ek__stream_close(out, &text);
+}
+
+static const struct {
+    const char *name;
+    char *(*write)(const ek_plan *plan);
+} formats[] = {
+    [EK_FORMAT_TEXT] = {"text", plan_text},
+    [EK_FORMAT_JSON] = {"json", ek__plan_json},
+    [EK_FORMAT_DOT] = {"dot", ek__plan_dot},
+    [EK_FORMAT_MERMAID] = {"mermaid", ek__plan_mermaid},
+};
+
+char *ek_plan_format(const ek_plan *plan, ek_format format)
+{
+    return formats[format].write(plan);
+}
+
+ek_format ek_format_parse(const char *name)
+{
+    for (int i = EK_FORMAT_TEXT; i <= EK_FORMAT_MERMAID; i++) {
+        if (strcmp(name, formats[i].name) == 0) {
+            return (ek_format)i;
+        }
+    }
+    return (ek_format)0;
 }

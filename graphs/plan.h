@@ -34,9 +34,21 @@ EK_API ek_status ek_plan_create(ek_plan **out, ek_pipeline *pipeline,
                                 const ek_plan_options *options);
 EK_API void ek_plan_destroy(ek_plan *plan);
 
-/* ek_plan_text describes the plan for people: decisions, passes, regions and why each ends where it
- * does, launches and bytes per chunk, memory. Free with ek_free; NULL if out of memory. */
-EK_API char *ek_plan_text(const ek_plan *plan);
+/* How a plan is written down. TEXT is for people: decisions, passes, regions and why each ends
+ * where it does, launches and bytes per chunk, memory. JSON holds the same and more, by stable keys
+ * (graphs/plan.schema.json). DOT (graphviz) and MERMAID draw nodes and links, regions as boxes. */
+typedef enum ek_format {
+    EK_FORMAT_TEXT = 1,
+    EK_FORMAT_JSON,
+    EK_FORMAT_DOT,
+    EK_FORMAT_MERMAID
+} ek_format;
+
+/* ek_plan_format writes the plan down. Free with ek_free; NULL with an error if out of memory. */
+EK_API char *ek_plan_format(const ek_plan *plan, ek_format format);
+
+/* ek_format_parse reads "text", "json", "dot" or "mermaid"; 0 if it is none of them. */
+EK_API ek_format ek_format_parse(const char *name);
 
 EK_API const char *ek_plan_backend(const ek_plan *plan);
 EK_API const char *ek_plan_backend_reason(const ek_plan *plan);

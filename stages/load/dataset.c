@@ -97,7 +97,8 @@ static ek_status choose_decoder(const ek__dataset *d, const ek__nc_file *file,
         EK_TRY(ek__decoder_create(&request, &m->decoder, reason, sizeof(reason)));
     }
     if (m->decoder != NULL) {
-        return ek_field_note(m->notes, "decoder: %s", m->decoder->text);
+        m->reader = ek_strdup(m->decoder->text);
+        return m->reader != NULL ? ek_field_note(m->notes, "decoder: %s", m->reader) : EK_ENOMEM;
     }
     if (d->options->decoder == EK_DECODER_CHUNK) {
         return EK_FAIL(EK_ENOTSUP,
@@ -105,7 +106,8 @@ static ek_status choose_decoder(const ek__dataset *d, const ek__nc_file *file,
                        "decoder at auto",
                        m->path, v->var.name, reason);
     }
-    return ek_field_note(m->notes, "decoder: library (%s)", reason);
+    m->reader = ek_strprintf("library (%s)", reason);
+    return m->reader != NULL ? ek_field_note(m->notes, "decoder: %s", m->reader) : EK_ENOMEM;
 }
 
 /* Refuses a file that does not continue the first one named. */
@@ -197,6 +199,25 @@ static ek_status collect_notes(ek__dataset *d)
     return EK_OK;
 }
 
+static ek_status list_files(ek__dataset *d)
+{
+    ek_field *field = d->field;
+    field->files = ek_alloc((size_t)d->n_members, sizeof(*field->files));
+    if (field->files == NULL) {
+        return EK_ENOMEM;
+    }
+    field->n_files = d->n_members;
+    for (int i = 0; i < d->n_members; i++) {
+        ek_file *file = &field->files[i];
+        file->path = ek_strdup(d->members[i].path);
+        file->decoder = ek_strdup(d->members[i].reader);
+        if (file->path == NULL || file->decoder == NULL) {
+            return EK_ENOMEM;
+        }
+    }
+    return EK_OK;
+}
+
 static ek_status finish_field(ek__dataset *d)
 {
     ek_field *field = d->field;
@@ -212,7 +233,7 @@ static ek_status finish_field(ek__dataset *d)
         size_t bytes = ek_dtype_size(d->members[i].packing.dtype);
         field->value_bytes = EK_MAX(field->value_bytes, bytes);
     }
-    return field->source != NULL ? EK_OK : EK_ENOMEM;
+    return field->source != NULL ? list_files(d) : EK_ENOMEM;
 }
 
 static ek_status create_members(ek__dataset *d)
@@ -275,6 +296,7 @@ void ek__dataset_destroy(ek__dataset *dataset)
         ek__decoder_destroy(dataset->members[i].decoder);
         ek__times_free(&dataset->members[i].times);
         ek_free(dataset->members[i].units);
+        ek_free(dataset->members[i].reader);
         ek_field_destroy(dataset->members[i].notes);
     }
     ek_free(dataset->members);

@@ -22,6 +22,7 @@ typedef struct ek__member {
     char *units;          /* of the variable; NULL if none */
     int64_t time_chunk;   /* time steps in a storage chunk; 1 if not chunked */
     ek__decoder *decoder; /* NULL: the library reads the file */
+    char *reader;         /* who reads the file, and why: the decoder's text, or "library (...)" */
     ek_field *notes;      /* holds notes only */
 } ek__member;
 

@@ -176,7 +176,7 @@ static void the_plan_explains_itself(void **state)
     assert_int_equal(ek_plan_create(&plan, p, &(ek_plan_options){.backend = "host"}), EK_OK);
     assert_int_equal(ek_plan_passes(plan), 2);
     assert_true(ek_plan_chunk_launches(plan, 0) >= 2);
-    char *text = ek_plan_text(plan);
+    char *text = ek_plan_format(plan, EK_FORMAT_TEXT);
     assert_non_null(text);
     for (size_t i = 0; i < EK_COUNT(texts); i++) {
         if (strstr(text, texts[i]) == NULL) {
@@ -196,7 +196,7 @@ static void sweeps_are_explained(void **state)
     ek_download(p, spread_add(p, ek_upload(p, memory_add(p, &input, 2), NULL)), NULL);
     assert_int_equal(ek_plan_create(&plan, p, &(ek_plan_options){.backend = "host"}), EK_OK);
     assert_int_equal(ek_plan_passes(plan), 2);
-    char *text = ek_plan_text(plan);
+    char *text = ek_plan_format(plan, EK_FORMAT_TEXT);
     assert_non_null(text);
     assert_non_null(strstr(text, "'spread' wants its stream 2 times; this is sweep 2"));
     assert_non_null(strstr(text, "spread, sweep 1 of 2: 1 operation"));
@@ -230,6 +230,32 @@ static void too_many_sweeps_are_refused(void **state)
     plan_says(p, EK_EINVAL, "node 'greedy': asks for 5 sweeps over its stream; 1 to 4 are allowed");
 }
 
+/* Whatever a node is called, a drawing stays one. */
+static void odd_names_are_escaped(void **state)
+{
+    (void)state;
+    ek_pipeline *p = make();
+    ek_plan *plan = NULL;
+    ek_node *source = memory_add(p, &input, 2);
+    ek_download(p, ek_reduce(p, ek_upload(p, source, NULL), NULL), NULL);
+    ek_node_name_set(source, "a \"b\" <c> #1 \\");
+    assert_int_equal(ek_plan_create(&plan, p, &(ek_plan_options){.backend = "host"}), EK_OK);
+    char *dot = ek_plan_format(plan, EK_FORMAT_DOT);
+    char *mermaid = ek_plan_format(plan, EK_FORMAT_MERMAID);
+    char *json = ek_plan_format(plan, EK_FORMAT_JSON);
+    assert_non_null(strstr(dot, "label=\"a \\\"b\\\" <c> #1 /\\n(memory)\\nmemory\"];"));
+    assert_non_null(
+        strstr(mermaid, "[(\"a #34;b#34; #60;c#62; #35;1 /<br/>(memory)<br/>memory\")]"));
+    assert_non_null(strstr(json, "\"name\": \"a \\\"b\\\" <c> #1 \\\\\""));
+    ek_free(dot);
+    ek_free(mermaid);
+    ek_free(json);
+    assert_int_equal(ek_format_parse("mermaid"), EK_FORMAT_MERMAID);
+    assert_int_equal(ek_format_parse("xml"), 0);
+    ek_plan_destroy(plan);
+    ek_pipeline_destroy(p);
+}
+
 static void bad_plan_options(void **state)
 {
     (void)state;
@@ -261,6 +287,7 @@ int main(void)
         cmocka_unit_test(the_plan_explains_itself),
         cmocka_unit_test(sweeps_are_explained),
         cmocka_unit_test(too_many_sweeps_are_refused),
+        cmocka_unit_test(odd_names_are_escaped),
         cmocka_unit_test(bad_plan_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ set(headers
   core/alloc.h core/backend.h core/chunk.h core/common.h core/crew.h core/field.h core/log.h core/loop.h
   core/memory.h core/options.h core/stage.h core/status.h core/trace.h core/version.h
   stages/anomaly.h stages/load.h stages/reduce.h stages/stages.h stages/svd.h stages/transfer.h
-  stages/write.h
+  stages/versions.h stages/write.h
   graphs/nodes.h graphs/pipeline.h graphs/plan.h graphs/run.h
   pipelines/eof.h pipelines/stats.h)
 foreach(header ${headers})
@@ -37,6 +37,8 @@ foreach(header ${headers})
   install(FILES ${PROJECT_SOURCE_DIR}/${header}
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ekman/${room})
 endforeach()
+install(FILES ${PROJECT_SOURCE_DIR}/graphs/plan.schema.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/ekman)
 install(FILES ${PROJECT_SOURCE_DIR}/pipelines/ekman.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ekman)
 
