@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parsing the command lines of eof, stats and plan with argp. See cli.h. */
+/* Parsing the command lines of eof, stats and plan with argp. See cli.h; the options that every job
+ * has are in cli_plan.c. */
 #include "tools/cli.h"
 
 #include <argp.h>
@@ -12,18 +13,8 @@
 
 #define DEFAULT_MODES 10
 
-enum {
-    KEY_BACKEND = 256,
-    KEY_LAUNCH,
-    KEY_CHUNK,
-    KEY_SLOTS,
-    KEY_MEMORY,
-    KEY_TIME,
-    KEY_JSON,
-    KEY_DECODER,
-    KEY_THREADS
-};
-enum { KEY_PRECISION = 512, KEY_DEFLATE, KEY_MAP, KEY_STATISTICS, KEY_DDOF, KEY_MODES };
+enum { KEY_CHUNK = 512, KEY_TIME, KEY_DECODER, KEY_PRECISION, KEY_DEFLATE };
+enum { KEY_MAP = 768, KEY_STATISTICS, KEY_DDOF, KEY_MODES };
 
 bool cli_parse_int(const char *text, int64_t min, int64_t max, int64_t *out)
 {
@@ -104,27 +95,17 @@ bool cli_job_kind(const char *word, cli_kind *out)
     return *out == CLI_EOF || strcmp(word, "stats") == 0;
 }
 
-static const struct argp_option common_options[] = {
+static const struct argp_option data_options[] = {
     {"variable", 'v', "NAME", 0, "variable to read; default: the only one with a time axis", 1},
     {"time", KEY_TIME, "DIM", 0, "name of the time dimension; default: found by CF attributes", 1},
     {"output", 'o', "OUT.nc", 0, "netCDF file to write; default: none", 2},
     {"precision", KEY_PRECISION, "TYPE", 0, "type of its values: float64 (default) or float32", 2},
     {"deflate", KEY_DEFLATE, "LEVEL", 0, "compress it, 1 to 9; default 0: not at all", 2},
-    {"json", KEY_JSON, "FILE", 0,
-     "report as JSON; - is standard output, which then holds nothing else", 2},
-    {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 3},
-    {"launch", KEY_LAUNCH, "MODE", 0,
-     "graph (default), stream or serial: how device work is launched; same results", 3},
     {"chunk", KEY_CHUNK, "N", 0, "time steps per chunk; default: as many as make about 16 MiB", 3},
-    {"slots", KEY_SLOTS, "N", 0, "chunks in flight; default 3", 3},
-    {"threads", KEY_THREADS, "N", 0, "threads that read files; default: one per processor", 3},
     {"decoder", KEY_DECODER, "WHO", 0,
      "auto (default): own decoders on all threads where they can, else the netCDF library; chunk: "
      "own decoders or an error; library: on one thread",
      3},
-    {"memory", KEY_MEMORY, "SIZE", 0,
-     "budget of device memory, such as 512M or 8G; default: 90 % of what is free", 3},
-    {"quiet", 'q', NULL, 0, "no notes and no progress line", 4},
     {0}};
 
 static const struct argp_option eof_options[] = {
@@ -139,40 +120,6 @@ static const struct argp_option stats_options[] = {
      1},
     {"ddof", KEY_DDOF, "0|1", 0, "std and var divide by N - ddof; default 1", 1},
     {0}};
-
-int64_t cli_parse_count(struct argp_state *state, const char *option, const char *text, int64_t min,
-                        int64_t max)
-{
-    int64_t value = 0;
-    if (!cli_parse_int(text, min, max, &value)) {
-        argp_error(state, "--%s takes a whole number from %lld to %lld, not '%s'", option,
-                   (long long)min, (long long)max, text);
-    }
-    return value;
-}
-
-static void parse_backend(struct argp_state *state, cli_job *job, const char *text)
-{
-    if (strcmp(text, "auto") != 0 && strcmp(text, "host") != 0 && strcmp(text, "cuda") != 0) {
-        argp_error(state, "--backend takes auto, host or cuda, not '%s'", text);
-    }
-    job->plan.backend = text;
-}
-
-static void parse_launch(struct argp_state *state, cli_job *job, const char *text)
-{
-    job->plan.launch = ek_launch_parse(text);
-    if (job->plan.launch == 0) {
-        argp_error(state, "--launch takes graph, stream or serial, not '%s'", text);
-    }
-}
-
-static void parse_memory(struct argp_state *state, cli_job *job, const char *text)
-{
-    if (!cli_parse_size(text, &job->plan.device_bytes)) {
-        argp_error(state, "--memory takes a size such as 512M or 8G, not '%s'", text);
-    }
-}
 
 static void parse_precision(struct argp_state *state, cli_job *job, const char *text)
 {
@@ -194,7 +141,7 @@ static void parse_decoder(struct argp_state *state, cli_job *job, const char *te
     job->decoder = load.decoder;
 }
 
-static error_t parse_common(int key, char *arg, struct argp_state *state)
+static error_t parse_data(int key, char *arg, struct argp_state *state)
 {
     cli_job *job = state->input;
     switch (key) {
@@ -213,32 +160,11 @@ static error_t parse_common(int key, char *arg, struct argp_state *state)
     case KEY_DEFLATE:
         job->deflate = cli_parse_count(state, "deflate", arg, 0, 9);
         return 0;
-    case KEY_JSON:
-        job->json = arg;
-        return 0;
-    case KEY_BACKEND:
-        parse_backend(state, job, arg);
-        return 0;
-    case KEY_LAUNCH:
-        parse_launch(state, job, arg);
-        return 0;
     case KEY_CHUNK:
         job->chunk = cli_parse_count(state, "chunk", arg, 1, INT32_MAX);
         return 0;
-    case KEY_SLOTS:
-        job->plan.slots = (int)cli_parse_count(state, "slots", arg, 1, 64);
-        return 0;
-    case KEY_THREADS:
-        job->plan.threads = (int)cli_parse_count(state, "threads", arg, 1, 1024);
-        return 0;
     case KEY_DECODER:
         parse_decoder(state, job, arg);
-        return 0;
-    case KEY_MEMORY:
-        parse_memory(state, job, arg);
-        return 0;
-    case 'q':
-        job->quiet = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -302,6 +228,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = job;
+        state->child_inputs[1] = job;
         return 0;
     case ARGP_KEY_ARG:
         job->owned[job->n_paths++] = arg;
@@ -326,8 +253,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp common_argp = {.options = common_options, .parser = parse_common};
-static const struct argp_child children[] = {{.argp = &common_argp}, {0}};
+static const struct argp data_argp = {.options = data_options, .parser = parse_data};
+static const struct argp_child children[] = {{.argp = &data_argp}, {.argp = &cli_plan_argp}, {0}};
 static const struct argp eof_argp = {
     .options = eof_options,
     .parser = parse_own,

@@ -46,6 +46,10 @@ struct argp_state;
 int64_t cli_parse_count(struct argp_state *state, const char *option, const char *text, int64_t min,
                         int64_t max);
 
+/* cli_plan_argp parses the options that every job has: how it is planned, run and reported. Its
+ * input is a cli_job. */
+extern const struct argp cli_plan_argp;
+
 /* cli_join joins words with spaces, quoting those a shell would split. Free with ek_free. */
 char *cli_join(int argc, char *const *argv, const char *first);
 
