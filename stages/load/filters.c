@@ -86,17 +86,24 @@ static void undo_shuffle(ek__filtered *chunk, size_t value_bytes, uint8_t *to)
     chunk->bytes = to;
 }
 
-/* The filters applied before number `end` to this chunk: how many, and how many bytes they add. */
-static int count_before(const ek__filters *filters, int end, uint32_t mask, size_t *added)
+/* The filters that were applied to a chunk before another. */
+typedef struct before {
+    int n;
+    bool deflate; /* how long the bytes were behind them is not known */
+    size_t added; /* else: bytes more than the values */
+} before;
+
+static before filters_before(const ek__filters *filters, int end, uint32_t mask)
 {
-    int n = 0;
-    *added = 0;
+    before b = {0, false, 0};
     for (int i = 0; i < end; i++) {
-        bool applied = (mask >> i & 1) == 0;
-        n += applied ? 1 : 0;
-        *added += applied && filters->ids[i] == EK_FILTER_FLETCHER32 ? EK_FLETCHER_LEN : 0;
+        if ((mask >> i & 1) == 0) {
+            b.n++;
+            b.deflate = b.deflate || filters->ids[i] == EK_FILTER_DEFLATE;
+            b.added += filters->ids[i] == EK_FILTER_FLETCHER32 ? EK_FLETCHER_LEN : 0;
+        }
     }
-    return n;
+    return b;
 }
 
 bool ek__filters_unshuffle(const ek__filters *filters)
@@ -109,8 +116,7 @@ const char *ek__filters_undo(const ek__filters *filters, ek__filtered *chunk,
 {
     chunk->shuffled = false;
     for (int i = filters->n - 1; i >= 0; i--) {
-        size_t added = 0;
-        int before = count_before(filters, i, chunk->mask, &added);
+        before b = filters_before(filters, i, chunk->mask);
         const char *problem = NULL;
         if ((chunk->mask >> i & 1) != 0) {
             continue;
@@ -118,10 +124,10 @@ const char *ek__filters_undo(const ek__filters *filters, ek__filtered *chunk,
         if (filters->ids[i] == EK_FILTER_FLETCHER32) {
             problem = undo_fletcher32(chunk);
         } else if (filters->ids[i] == EK_FILTER_DEFLATE) {
-            problem = undo_deflate(chunk, chunk->raw_bytes + added, room);
-        } else if (before == 0) {
+            problem = undo_deflate(chunk, chunk->raw_bytes + b.added, room);
+        } else if (b.n == 0) {
             chunk->shuffled = true;
-        } else if (chunk->n_bytes == chunk->raw_bytes + added) {
+        } else if (b.deflate || chunk->n_bytes == chunk->raw_bytes + b.added) {
             undo_shuffle(chunk, filters->value_bytes, room->unshuffled);
         } else {
             problem = "it does not have the length of its values";

@@ -25,7 +25,8 @@ typedef struct ek__filters {
 /* Working memory for undoing filters; what is not needed may be NULL. */
 typedef struct ek__filter_room {
     uint8_t *inflated;   /* raw_bytes + EK_FLETCHER_LEN, where there is deflate */
-    uint8_t *unshuffled; /* as long, where ek__filters_unshuffle says so */
+    uint8_t *unshuffled; /* as long, and no shorter than a stored chunk, where
+                            ek__filters_unshuffle says so */
     struct libdeflate_decompressor *inflate;
 } ek__filter_room;
 
@@ -43,7 +44,8 @@ typedef struct ek__filtered {
 bool ek__filters_has(const ek__filters *filters, ek__filter filter);
 
 /* ek__filters_unshuffle says whether undoing the filters has to put shuffled bytes in order, as
- * something was applied before shuffle. netCDF-C 4.9 writes the checksum first. */
+ * something was applied before shuffle. netCDF-C 4.9 writes the checksum first; deflate comes
+ * first where a program asks for it before shuffle. */
 bool ek__filters_unshuffle(const ek__filters *filters);
 
 /* ek__filters_undo undoes all filters, but for a shuffle that was applied first: ek__unshuffle_part

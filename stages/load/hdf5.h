@@ -31,7 +31,8 @@ typedef struct ek__hdf5 {
     uint64_t row_chunks; /* chunks that share their rows: those of one index along time */
     ek__filters filters;
     ek__hdf5_chunk *chunks; /* grid.n_chunks, row-major */
-    size_t input_bytes;     /* of scratch for stored bytes; the rest is for inflated ones */
+    size_t input_bytes;     /* of scratch for stored bytes */
+    size_t step_bytes;      /* then for what each filter gives that needs room of its own */
 } ek__hdf5;
 
 /* ek__hdf5_read_filters lists the filters of a dataset creation property list (an hid_t). `reason`

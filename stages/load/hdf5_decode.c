@@ -263,7 +263,7 @@ static ek__filter_room room_of(const job *j, const box *b)
     ek__filter_room room = {.inflated = j->scratch->bytes + self->input_bytes,
                             .inflate = j->scratch->inflate};
     if (ek__filters_unshuffle(&self->filters)) {
-        room.unshuffled = room.inflated + grid->chunk_bytes + EK_FLETCHER_LEN;
+        room.unshuffled = room.inflated + self->step_bytes;
     }
     if (direct) {
         uint64_t rows = b->low[t] - (uint64_t)j->first;
@@ -362,6 +362,7 @@ void ek__hdf5_finish(ek__hdf5 *self)
     }
     self->input_bytes = EK_MAX(largest, EK_MIN(RUN_BYTES, total));
     base->inflates = ek__filters_has(&self->filters, EK_FILTER_DEFLATE);
+    self->step_bytes = EK_MAX(grid->chunk_bytes + EK_FLETCHER_LEN, largest);
     uint64_t steps = ek__filters_unshuffle(&self->filters) ? 2 : base->inflates ? 1 : 0;
-    base->scratch_bytes = self->input_bytes + steps * (grid->chunk_bytes + EK_FLETCHER_LEN);
+    base->scratch_bytes = self->input_bytes + steps * self->step_bytes;
 }

@@ -55,9 +55,8 @@ void ek__hdf5_read_filters(int64_t dcpl, size_t value_bytes, ek__filters *out, c
                                                        : EK_FILTER_FLETCHER32;
         if (id != H5Z_FILTER_SHUFFLE && id != H5Z_FILTER_DEFLATE && id != H5Z_FILTER_FLETCHER32) {
             name_filter(id, reason, reason_size);
-        } else if (ek__filters_has(out, filter) ||
-                   (id == H5Z_FILTER_SHUFFLE && ek__filters_has(out, EK_FILTER_DEFLATE))) {
-            snprintf(reason, reason_size, "filters in an unusual order");
+        } else if (ek__filters_has(out, filter)) {
+            snprintf(reason, reason_size, "a filter applied twice");
         } else if (id == H5Z_FILTER_SHUFFLE && (n_values < 1 || values[0] != value_bytes)) {
             snprintf(reason, reason_size, "shuffle by another size than the values'");
         } else {
