@@ -36,8 +36,9 @@ int ek__explain_memory(const ek_plan *plan, ek__memory_row rows[EK__MEMORY_ROWS]
  * memory, also where `value` is NULL. */
 json_t *ek__json_text(const char *text);
 json_t *ek__json_versions(const ek_plan *plan);
-char *ek__json_dump(json_t *value);
-json_t *ek__json_decoding(const ek_field *field); /* groups of files that are read alike */
+char *ek__json_dump(json_t *value, size_t flags);
+void ek__json_append(json_t **list, json_t *item); /* the list becomes NULL with the item */
+json_t *ek__json_decoding(const ek_field *field);  /* groups of files that are read alike */
 char *ek__plan_json(const ek_plan *plan);
 
 /* explain_draw.c. */

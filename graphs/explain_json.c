@@ -30,9 +30,9 @@ json_t *ek__json_text(const char *text)
     return string;
 }
 
-char *ek__json_dump(json_t *value)
+char *ek__json_dump(json_t *value, size_t flags)
 {
-    char *text = json_dumps(value, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(value, flags);
     json_decref(value);
     if (text == NULL) {
         EK_FAIL(EK_ENOMEM, "no memory for the JSON text");
@@ -43,8 +43,8 @@ char *ek__json_dump(json_t *value)
     return copy;
 }
 
-/* append adds an item to a list and keeps it NULL once something could not be made. */
-static void append(json_t **list, json_t *item)
+/* ek__json_append adds an item to a list and keeps it NULL once something could not be made. */
+void ek__json_append(json_t **list, json_t *item)
 {
     if (json_array_append_new(*list, item) != 0) {
         json_decref(*list);
@@ -96,8 +96,8 @@ json_t *ek__json_decoding(const ek_field *field)
         }
         if (files == NULL) {
             files = json_array();
-            append(&groups,
-                   json_pack("{s:o,s:O}", "decoder", ek__json_text(file->decoder), "files", files));
+            ek__json_append(&groups, json_pack("{s:o,s:O}", "decoder", ek__json_text(file->decoder),
+                                               "files", files));
             json_decref(files); /* the group has it */
         }
         json_array_append_new(files, ek__json_text(file->path));
@@ -112,11 +112,11 @@ static json_t *source_json(const ek_plan *plan)
     json_t *dims = json_array();
     json_t *notes = json_array();
     for (int i = 0; i < field->n_dims; i++) {
-        append(&dims, json_pack("{s:o,s:I}", "name", ek__json_text(field->dims[i].name), "size",
-                                (json_int_t)field->dims[i].size));
+        ek__json_append(&dims, json_pack("{s:o,s:I}", "name", ek__json_text(field->dims[i].name),
+                                         "size", (json_int_t)field->dims[i].size));
     }
     for (size_t i = 0; i < field->n_notes; i++) {
-        append(&notes, ek__json_text(field->notes[i]));
+        ek__json_append(&notes, ek__json_text(field->notes[i]));
     }
     return json_pack("{s:o,s:o,s:o,s:s,s:o,s:I,s:o,s:{s:o,s:I,s:o,s:o,s:o,s:o},s:o,s:o}", "node",
                      ek__json_text(plan->nodes[plan->source].node->name), "variable",
@@ -134,8 +134,8 @@ static json_t *array_json(const ek_spec *spec, const ek_array_spec *array)
     json_t *axes = json_array();
     json_t *shape = json_array();
     for (int i = 0; i < array->n_axes; i++) {
-        append(&axes, json_string(axis_names[array->axes[i]]));
-        append(&shape, json_integer(spec->extent[array->axes[i]]));
+        ek__json_append(&axes, json_string(axis_names[array->axes[i]]));
+        ek__json_append(&shape, json_integer(spec->extent[array->axes[i]]));
     }
     return json_pack("{s:o,s:s,s:o,s:o,s:o}", "name", ek__json_text(array->name), "dtype",
                      ek_dtype_name(spec->packed ? spec->field->dtype : array->dtype), "axes", axes,
@@ -150,7 +150,7 @@ static json_t *link_json(const ek_plan *plan, const plan_node *to, int port)
     bool stream = spec->kind == EK_STREAM;
     json_t *arrays = json_array();
     for (int i = 0; i < spec->n_arrays; i++) {
-        append(&arrays, array_json(spec, &spec->arrays[i]));
+        ek__json_append(&arrays, array_json(spec, &spec->arrays[i]));
     }
     return json_pack("{s:o,s:o,s:s,s:s,s:s,s:b,s:I,s:I,s:o}", "from", ek__json_text(from->name),
                      "to", ek__json_text(to->node->name), "port",
@@ -165,7 +165,7 @@ static json_t *links_json(const ek_plan *plan)
     json_t *links = json_array();
     for (int i = 0; i < plan->n_nodes; i++) {
         for (int k = 0; k < plan->nodes[i].node->n_inputs; k++) {
-            append(&links, link_json(plan, &plan->nodes[i], k));
+            ek__json_append(&links, link_json(plan, &plan->nodes[i], k));
         }
     }
     return links;
@@ -211,17 +211,18 @@ static json_t *nodes_json(const ek_plan *plan)
         json_t *passes = json_array();
         for (int k = 0; k < plan->n_passes; k++) {
             if (plan->passes[k].member[i]) {
-                append(&passes, json_integer(k + 1));
+                ek__json_append(&passes, json_integer(k + 1));
             }
         }
-        append(&nodes,
-               json_pack("{s:o,s:s,s:s,s:o,s:i,s:i,s:o,s:i,s:i,s:I,s:I}", "name",
-                         ek__json_text(self->node->name), "stage", self->node->stage->name, "role",
-                         role(self->node), "passes", passes, "ends_in_pass", self->level + 1,
-                         "sweeps", self->sweeps, "options", options_json(self->node),
-                         "operations_per_chunk", needs->chunk_launches, "operations_at_end",
-                         needs->finish_launches, "state_bytes", (json_int_t)needs->state_bytes,
-                         "scratch_bytes", (json_int_t)needs->scratch_bytes));
+        ek__json_append(
+            &nodes,
+            json_pack("{s:o,s:s,s:s,s:o,s:i,s:i,s:o,s:i,s:i,s:I,s:I}", "name",
+                      ek__json_text(self->node->name), "stage", self->node->stage->name, "role",
+                      role(self->node), "passes", passes, "ends_in_pass", self->level + 1, "sweeps",
+                      self->sweeps, "options", options_json(self->node), "operations_per_chunk",
+                      needs->chunk_launches, "operations_at_end", needs->finish_launches,
+                      "state_bytes", (json_int_t)needs->state_bytes, "scratch_bytes",
+                      (json_int_t)needs->scratch_bytes));
     }
     return nodes;
 }
@@ -233,7 +234,7 @@ static json_t *members_json(const ek_plan *plan, int pass, unsigned flags)
     for (int i = 0; i < plan->n_nodes; i++) {
         const ek_node *node = plan->nodes[i].node;
         if (plan->passes[pass].member[i] && ek__stage_is(node, flags)) {
-            append(&names, ek__json_text(node->name));
+            ek__json_append(&names, ek__json_text(node->name));
         }
     }
     return names;
@@ -247,14 +248,15 @@ static json_t *reasons_json(const ek_plan *plan, int pass)
         const ek_node *node = plan->nodes[i].node;
         int sweep = ek__node_sweep(&plan->nodes[i], pass);
         if (sweep > 0) {
-            append(&reasons, json_pack("{s:o,s:n,s:i}", "node", ek__json_text(node->name), "needs",
-                                       "sweep", sweep + 1));
+            ek__json_append(&reasons, json_pack("{s:o,s:n,s:i}", "node", ek__json_text(node->name),
+                                                "needs", "sweep", sweep + 1));
         }
         for (int k = 0; plan->passes[pass].member[i] && k < node->n_inputs; k++) {
             const plan_node *from = &plan->nodes[node->inputs[k]->index];
             if (from->instance.out.kind == EK_RESULT && from->level == pass - 1) {
-                append(&reasons, json_pack("{s:o,s:o,s:i}", "node", ek__json_text(node->name),
-                                           "needs", ek__json_text(from->node->name), "sweep", 1));
+                ek__json_append(&reasons,
+                                json_pack("{s:o,s:o,s:i}", "node", ek__json_text(node->name),
+                                          "needs", ek__json_text(from->node->name), "sweep", 1));
             }
         }
     }
@@ -272,8 +274,9 @@ static json_t *region_json(const ek_plan *plan, int pass)
         const ek_node *node = plan->nodes[i].node;
         const char *why = self->member[i] ? ek__explain_end(node) : NULL;
         if (why != NULL) {
-            append(&ends, json_pack("{s:o,s:b,s:s}", "node", ek__json_text(node->name), "included",
-                                    ek__stage_is(node, EK_STAGE_FOLD), "why", why));
+            ek__json_append(&ends,
+                            json_pack("{s:o,s:b,s:s}", "node", ek__json_text(node->name),
+                                      "included", ek__stage_is(node, EK_STAGE_FOLD), "why", why));
         }
     }
     bool graph = plan->options.launch == EK_LAUNCH_GRAPH;
@@ -295,7 +298,7 @@ static json_t *closing_json(const ek_plan *plan, int pass)
         }
         bool download = ek__stage_is(self->node, EK_STAGE_DOWNLOAD);
         size_t bytes = download ? ek__plan_result_bytes(&self->instance.out) : 0;
-        append(
+        ek__json_append(
             &list,
             json_pack("{s:o,s:i,s:i,s:o,s:I}", "node", ek__json_text(self->node->name), "sweep",
                       sweep + 1, "operations",
@@ -336,8 +339,8 @@ static json_t *memory_json(const ek_plan *plan)
     int n = ek__explain_memory(plan, rows);
     json_t *table = json_array();
     for (int i = 0; i < n; i++) {
-        append(&table, json_pack("{s:s,s:s,s:I}", "space", rows[i].space, "what", rows[i].what,
-                                 "bytes", (json_int_t)rows[i].bytes));
+        ek__json_append(&table, json_pack("{s:s,s:s,s:I}", "space", rows[i].space, "what",
+                                          rows[i].what, "bytes", (json_int_t)rows[i].bytes));
     }
     return json_pack("{s:I,s:I,s:o}", "device_bytes", (json_int_t)plan->device_bytes,
                      "pinned_bytes", (json_int_t)plan->pinned_bytes, "table", table);
@@ -347,7 +350,7 @@ static json_t *passes_json(const ek_plan *plan)
 {
     json_t *passes = json_array();
     for (int k = 0; k < plan->n_passes; k++) {
-        append(&passes, pass_json(plan, k));
+        ek__json_append(&passes, pass_json(plan, k));
     }
     return passes;
 }
@@ -368,5 +371,5 @@ char *ek__plan_json(const ek_plan *plan)
         (json_int_t)plan->chunk_bytes, "slots", plan->n_slots, "threads", plan->n_threads, "nodes",
         nodes_json(plan), "links", links_json(plan), "passes", passes_json(plan), "memory",
         memory_json(plan));
-    return ek__json_dump(plan_json);
+    return ek__json_dump(plan_json, JSON_INDENT(2));
 }

@@ -11,6 +11,7 @@ void ek_report_destroy(ek_report *report)
     for (int i = 0; report->results != NULL && i < report->n_results; i++) {
         ek_mem_free(report->backend, EK_SPACE_PINNED, report->results[i].block);
     }
+    ek__record_destroy(report->record);
     ek_free(report->results);
     ek_free(report);
 }

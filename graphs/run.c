@@ -9,20 +9,12 @@
 #include "graphs/run_internal.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 #define WATCHDOG_MS 100
 #define PROGRESS_MS 200
 
 static void pump(ek_run_state *run);
 static void begin_pass(ek_run_state *run);
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* fail keeps the thread's last error if it is the run's first. */
 static void fail(ek_run_state *run)
@@ -36,9 +28,10 @@ static void fail(ek_run_state *run)
 static void free_slot(run_slot *slot)
 {
     ek_run_state *run = slot->run;
-    slot->state = SLOT_FREE;
+    ek__run_enter(slot, SLOT_FREE);
     run->in_flight--;
     if (!run->stopping) {
+        ek__record_chunk(run->report->record, run->pass, slot->chunk, slot->clock);
         run->chunks_done++;
         run->steps_done += slot->rows;
     }
@@ -90,6 +83,7 @@ static void slot_write(ek_task *task)
 {
     run_slot *slot = task->user;
     ek_run_state *run = slot->run;
+    double began = ek__record_now();
     slot->error.status = EK_OK;
     for (int i = 0; i < run->plan->n_nodes && slot->error.status == EK_OK; i++) {
         bool sink = ek__stage_is(run->plan->nodes[i].node, EK_STAGE_SINK);
@@ -98,6 +92,7 @@ static void slot_write(ek_task *task)
             slot->error = *ek_error_last();
         }
     }
+    slot->clock->write = ek__record_now() - began;
     ek_loop_post(run->loop, &slot->done);
 }
 
@@ -125,14 +120,14 @@ static void slot_computed(run_slot *slot)
         free_slot(slot);
         return;
     }
-    slot->state = SLOT_WRITING;
+    ek__run_enter(slot, SLOT_WRITING);
     ek_io_post(&slot->io);
 }
 
 static void submit_slot(run_slot *slot)
 {
     ek_run_state *run = slot->run;
-    slot->state = SLOT_ON_DEVICE;
+    ek__run_enter(slot, SLOT_ON_DEVICE);
     if (run->stopping) {
         free_slot(slot);
     } else if (ek__run_submit(slot) != EK_OK) {
@@ -147,7 +142,7 @@ static void next_in_order(ek_run_state *run);
 static void slot_loaded(run_slot *slot)
 {
     if (--slot->run->loading == 0) {
-        slot->run->report->times.read += now() - slot->run->loading_began;
+        slot->run->report->times.read += ek__record_now() - slot->run->loading_began;
     }
     if (slot->error.status != EK_OK) {
         ek_error_set(&slot->error);
@@ -157,7 +152,7 @@ static void slot_loaded(run_slot *slot)
         fail(slot->run);
     }
     slot->io.run = slot_write;
-    slot->state = SLOT_LOADED;
+    ek__run_enter(slot, SLOT_LOADED);
     next_in_order(slot->run);
 }
 
@@ -208,9 +203,9 @@ static void start_chunk(run_slot *slot, int64_t chunk)
         submit_slot(slot);
         return;
     }
-    slot->state = SLOT_LOADING;
+    ek__run_enter(slot, SLOT_LOADING);
     if (slot->run->loading++ == 0) {
-        slot->run->loading_began = now();
+        slot->run->loading_began = ek__record_now();
     }
     plan_node *source = &slot->run->plan->nodes[slot->run->plan->source];
     int jobs = slot->crew != NULL ? source->node->stage->source->jobs(&source->instance, chunk) : 0;
@@ -231,6 +226,7 @@ static void closing_written(ek_task *task)
 {
     ek_run_state *run = task->user;
     run->closing = false;
+    ek__run_pass_ended(run);
     if (run->closing_error.status != EK_OK) {
         ek_error_set(&run->closing_error);
         fail(run);
@@ -247,6 +243,7 @@ static void closing_written(ek_task *task)
 static void closing_write(ek_task *task)
 {
     ek_run_state *run = task->user;
+    double began = ek__record_now();
     for (int i = 0; i < run->plan->n_nodes && run->closing_error.status == EK_OK; i++) {
         const plan_node *self = &run->plan->nodes[i];
         bool sink = ek__stage_is(self->node, EK_STAGE_SINK);
@@ -254,6 +251,7 @@ static void closing_write(ek_task *task)
             run->closing_error = *ek_error_last();
         }
     }
+    run->report->record->write_seconds += ek__record_now() - began;
     ek_loop_post(run->loop, &run->closing_written);
 }
 
@@ -303,6 +301,7 @@ static void pump(ek_run_state *run)
 static void begin_pass(ek_run_state *run)
 {
     run->next_chunk = run->next_submit = run->chunks_done = run->steps_done = 0;
+    ek__run_pass_began(run);
     if (ek__run_begin_pass(run) != EK_OK) {
         fail(run);
     }
@@ -314,6 +313,8 @@ static void begin_pass(ek_run_state *run)
 static void start(ek_task *task)
 {
     ek_run_state *run = task->user;
+    run->report->record->setup_seconds = ek__record_now() - run->began;
+    ek__run_pass_began(run);
     pump(run);
     if (ek__run_prepare(run) != EK_OK || ek__run_begin_pass(run) != EK_OK) {
         fail(run);
@@ -350,7 +351,7 @@ static void progress(void *user)
         .n_chunks = run->plan->n_chunks,
         .steps_done = run->steps_done,
         .n_steps = ek_plan_field(run->plan)->n_time,
-        .seconds = now() - run->began,
+        .seconds = ek__record_now() - run->began,
     };
     run->options.on_progress(&report, run->options.user);
 }
@@ -447,7 +448,7 @@ static ek_status run_loop(ek_run_state *run)
 
 ek_status ek_run(ek_plan *plan, const ek_run_options *options, ek_report **report)
 {
-    ek_run_state run = {.plan = plan, .began = now()};
+    ek_run_state run = {.plan = plan, .began = ek__record_now()};
     if (report != NULL) {
         *report = NULL;
     }
@@ -471,7 +472,8 @@ ek_status ek_run(ek_plan *plan, const ek_run_options *options, ek_report **repor
         if (run.options.on_progress != NULL) {
             progress(&run);
         }
-        run.report->seconds = now() - run.began;
+        run.report->seconds = ek__record_now() - run.began;
+        ek__run_ended(&run);
         run.report->counts.chunks = plan->n_chunks;
         *report = run.report;
         run.report = NULL;

@@ -19,6 +19,8 @@ typedef struct ek_run_options {
     void (*on_progress)(const ek_progress *progress, void *user); /* on the calling thread */
     void *user;
     unsigned progress_ms;  /* between calls; 0: 200 */
+    bool time_stages;      /* launch stream or serial: the device time of each stage for the report,
+                              at the cost of an event per stage and chunk */
     bool handle_interrupt; /* SIGINT and SIGTERM end the run at a chunk's end, with EK_ECANCELED */
 } ek_run_options;
 
@@ -50,6 +52,11 @@ typedef struct ek_counts {
     int64_t launches, graph_launches, graphs, graph_nodes;
 } ek_counts;
 EK_API ek_counts ek_report_counts(const ek_report *report);
+
+/* ek_report_json writes the report down by the keys of graphs/report.schema.json: per pass and
+ * stage chunks, launches, bytes and times; per chunk times; slots; memory; what bounded the run.
+ * The plan must still exist. Free with ek_free; NULL with an error if out of memory. */
+EK_API char *ek_report_json(const ek_report *report);
 
 /* ek_report_array returns array `name` that a download node without a sink behind it, or with one,
  * brought to the host: its values (float64 or int32, see its spec) and their number. NULL with an

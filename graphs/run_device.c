@@ -33,6 +33,9 @@ static ek_status submit_node(ek_run_state *run, run_slot *slot, int i)
         rc = ek_queue_sync(run->exec[i].queue);
     }
     ek_trace_pop();
+    if (rc == EK_OK && slot != NULL && slot->marks != NULL && slot->marks[i] != NULL) {
+        rc = ek_event_record(slot->marks[i], run->exec[i].queue);
+    }
     return rc == EK_OK ? EK_OK : ek_error_prefix("%s", self->node->name);
 }
 
@@ -201,6 +204,13 @@ static ek_status set_headers(run_slot *slot)
     return EK_OK;
 }
 
+/* stored_bytes returns the size of the slot's chunk in the files' own type. */
+static int64_t stored_bytes(const run_slot *slot)
+{
+    const ek_chunk_header *header = slot->headers[slot->run->plan->source];
+    return header->rows * header->cells * (int64_t)ek_dtype_size((ek_dtype)header->dtype);
+}
+
 static ek_status submit_upload(run_slot *slot)
 {
     ek_run_state *run = slot->run;
@@ -212,9 +222,7 @@ static ek_status submit_upload(run_slot *slot)
     EK_TRY(submit_flagged(slot, EK_STAGE_UPLOAD));
     EK_TRY(ek_event_record(slot->copied, run->copy_in));
     EK_TRY(ek_event_wait(slot->copied, run->compute));
-    const ek_chunk_header *header = slot->headers[run->plan->source];
-    run->report->counts.upload_bytes += pass->uploads * header->rows * header->cells *
-                                        (int64_t)ek_dtype_size((ek_dtype)header->dtype);
+    run->report->counts.upload_bytes += pass->uploads * stored_bytes(slot);
     return EK_OK;
 }
 
@@ -246,6 +254,9 @@ ek_status ek__run_submit(run_slot *slot)
 {
     ek_run_state *run = slot->run;
     EK_TRY(set_headers(slot));
+    if (!ek__run_pass(run)->replay) {
+        run->report->record->passes[run->pass].read_bytes += stored_bytes(slot);
+    }
     EK_TRY(submit_upload(slot));
     EK_TRY(launch_region(slot));
     if (ek__run_pass(run)->downloads == 0) {
@@ -275,11 +286,13 @@ ek_status ek__run_account(run_slot *slot)
     run->report->times.upload += copy;
     run->report->times.compute += compute;
     run->report->times.download += download;
-    return EK_OK;
+    slot->clock->upload = copy;
+    slot->clock->compute = compute;
+    slot->clock->download = download;
+    return ek__run_time_stages(slot);
 }
 
-/* closes says whether a node does something at the end of the present pass on the device. */
-static bool closes(ek_run_state *run, int i)
+bool ek__run_closes(const ek_run_state *run, int i)
 {
     const plan_node *self = &run->plan->nodes[i];
     bool fold = ek__stage_is(self->node, EK_STAGE_FOLD);
@@ -318,8 +331,9 @@ ek_status ek__run_submit_closing(ek_run_state *run)
 {
     EK_TRY(ek_event_record(run->closing_start, run->compute));
     for (int i = 0; i < run->plan->n_nodes; i++) {
-        if (closes(run, i)) {
+        if (ek__run_closes(run, i)) {
             EK_TRY(close_node(run, i));
+            EK_TRY(ek_event_record(run->finished[i], run->compute));
         }
     }
     EK_TRY(ek_event_record(run->closing_stop, run->compute));
@@ -332,9 +346,10 @@ ek_status ek__run_collect(ek_run_state *run)
     EK_TRY(ek_queue_sync(run->compute)); /* complete already: this asks for its status */
     EK_TRY(ek_event_elapsed(run->closing_start, run->closing_stop, &seconds));
     run->report->times.closing += seconds;
+    EK_TRY(ek__run_time_closing(run));
     for (int i = 0; i < run->plan->n_nodes; i++) {
         plan_node *self = &run->plan->nodes[i];
-        if (!closes(run, i)) {
+        if (!ek__run_closes(run, i)) {
             continue;
         }
         ek_data *out = &run->report->results[i].data;

@@ -9,25 +9,19 @@
 #include "core/loop.h"
 #include "core/memory.h"
 #include "graphs/internal.h"
+#include "graphs/record.h"
 #include "graphs/run.h"
 
 EK_BEGIN_DECLS
 
 typedef struct ek_run_state ek_run_state;
 
-typedef enum slot_state {
-    SLOT_FREE,
-    SLOT_LOADING,
-    SLOT_LOADED,
-    SLOT_ON_DEVICE,
-    SLOT_WRITING
-} slot_state;
-
 /* One lap of the ring. */
 typedef struct run_slot {
     ek_run_state *run;
     int index;
-    slot_state state;
+    slot_state state;  /* changed by ek__run_enter only */
+    slot_clock *clock; /* the report's */
     int64_t chunk;
     int64_t rows;
     int jobs;                  /* in which the chunk is read; 0: on the io thread */
@@ -35,6 +29,8 @@ typedef struct run_slot {
     ek_chunk_header **headers; /* per node: pinned, what `data[i].host` shows */
     ek_graph **graphs;         /* per pass; NULL where its region is launched singly */
     ek_event *copy_start, *copied, *start, *computed, *down_start, *downloaded;
+    ek_event *
+        *marks; /* per node: the end of its work in the region; NULL where stages are not timed */
     ek_crew *crew; /* reads a chunk's jobs; NULL where the source has none */
     ek_task io, done;
     ek_error error; /* of the io task */
@@ -48,7 +44,9 @@ typedef struct run_result {
 } run_result;
 
 struct ek_report {
+    const ek_plan *plan;
     ek_backend *backend;
+    run_record *record;
     run_result *results; /* per node */
     int n_results;
     double seconds;
@@ -62,6 +60,7 @@ struct ek_run_state {
     ek_loop *loop;
     ek_queue *copy_in, *compute, *copy_out;
     ek_event *closing_start, *closing_stop;
+    ek_event **finished; /* per node that works at a pass's end: when it had; else NULL */
     ek_task start, closing_done, closing_io, closing_written;
     ek_error closing_error;
 
@@ -96,6 +95,19 @@ ek_status ek__run_submit(run_slot *slot);        /* a chunk; slot->done is poste
 ek_status ek__run_submit_closing(ek_run_state *run); /* folds' ends and what follows them */
 ek_status ek__run_collect(ek_run_state *run);        /* after the closing work: facts and extents */
 ek_status ek__run_account(run_slot *slot);           /* adds up a complete chunk's device time */
+
+/* run_times.c. ek__run_enter changes a slot's state and notes how long it was in the last. The
+ * others fill in the record at the places that their names say. */
+void ek__run_enter(run_slot *slot, slot_state state);
+void ek__run_pass_began(ek_run_state *run);
+void ek__run_pass_ended(ek_run_state *run);
+void ek__run_ended(ek_run_state *run);
+ek_status ek__run_time_stages(run_slot *slot);     /* of a complete chunk, by its marks */
+ek_status ek__run_time_closing(ek_run_state *run); /* after the pass's closing work */
+
+/* ek__run_closes says whether a node does something at the end of the present pass on the device.
+ */
+bool ek__run_closes(const ek_run_state *run, int i);
 
 /* ek__run_inputs fills in[] with what the node's links carry, in this slot (NULL: results only). */
 void ek__run_inputs(ek_run_state *run, const run_slot *slot, int node, const ek_data **in);

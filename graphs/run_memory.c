@@ -117,12 +117,35 @@ static ek_status make_events(run_slot *slot)
     return EK_OK;
 }
 
+/* make_marks has a time for each stage of the region, where stages are launched singly and the
+ * caller wants to know. */
+static ek_status make_marks(run_slot *slot)
+{
+    const ek_run_state *run = slot->run;
+    if (!run->options.time_stages || run->plan->options.launch == EK_LAUNCH_GRAPH) {
+        return EK_OK;
+    }
+    slot->marks = ek_alloc((size_t)run->plan->n_nodes, sizeof(*slot->marks));
+    if (slot->marks == NULL) {
+        return EK_ENOMEM;
+    }
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        const plan_node *self = &run->plan->nodes[i];
+        if (self->streams && ek__stage_is(self->node, EK_STAGE_DEVICE)) {
+            EK_TRY(ek_event_create(run->plan->backend, &slot->marks[i]));
+        }
+    }
+    return EK_OK;
+}
+
 static ek_status make_slot(ek_run_state *run, int index)
 {
     const ek_plan *plan = run->plan;
     run_slot *slot = &run->slots[index];
     slot->run = run;
     slot->index = index;
+    slot->clock = &run->report->record->slots[index];
+    slot->clock->since = ek__record_now();
     slot->data = ek_alloc((size_t)plan->n_nodes, sizeof(*slot->data));
     slot->headers = ek_alloc((size_t)plan->n_nodes, sizeof(*slot->headers));
     slot->graphs = ek_alloc((size_t)plan->n_passes, sizeof(*slot->graphs));
@@ -134,6 +157,7 @@ static ek_status make_slot(ek_run_state *run, int index)
         EK_TRY(ek_crew_create(&slot->crew, run->loop, jobs));
     }
     EK_TRY(make_events(slot));
+    EK_TRY(make_marks(slot));
     for (int i = 0; i < plan->n_nodes; i++) {
         const plan_node *self = &plan->nodes[i];
         if (self->streams && self->instance.out.kind == EK_STREAM &&
@@ -174,17 +198,20 @@ static ek_status make_tables(ek_run_state *run)
     size_t n = (size_t)run->plan->n_nodes;
     run->pools = ek_alloc(n, sizeof(*run->pools));
     run->exec = ek_alloc(n, sizeof(*run->exec));
+    run->finished = ek_alloc(n, sizeof(*run->finished));
     run->sink_open = ek_alloc(n, sizeof(*run->sink_open));
     run->slots = ek_alloc((size_t)run->plan->n_slots, sizeof(*run->slots));
     run->report = ek_alloc(1, sizeof(*run->report));
     if (run->report == NULL) {
         return EK_ENOMEM;
     }
+    run->report->plan = run->plan;
     run->report->backend = run->plan->backend;
+    EK_TRY(ek__record_create(&run->report->record, run->plan));
     run->report->results = ek_alloc(n, sizeof(*run->report->results));
     run->report->n_results = (int)n;
-    bool all = run->pools != NULL && run->exec != NULL && run->sink_open != NULL &&
-               run->slots != NULL && run->report->results != NULL;
+    bool all = run->pools != NULL && run->finished != NULL && run->exec != NULL &&
+               run->sink_open != NULL && run->slots != NULL && run->report->results != NULL;
     return all ? EK_OK : EK_ENOMEM;
 }
 
@@ -201,6 +228,9 @@ ek_status ek__run_setup(ek_run_state *run)
     EK_TRY(ek_queue_create(backend, &run->copy_out));
     EK_TRY(ek_event_create(backend, &run->closing_start));
     EK_TRY(ek_event_create(backend, &run->closing_stop));
+    for (int i = 0; i < plan->n_nodes; i++) {
+        EK_TRY(ek_event_create(backend, &run->finished[i]));
+    }
     EK_TRY(ek_arena_commit(&plan->device, backend, EK_SPACE_DEVICE));
     EK_TRY(ek_pool_init(&run->host_headers, backend, EK_SPACE_PINNED, header, n_headers));
     EK_TRY(ek_pool_init(&run->device_headers, backend, EK_SPACE_DEVICE, header, n_headers));
@@ -222,6 +252,10 @@ static void release_slot(run_slot *slot, int n_passes)
     for (size_t i = 0; i < EK_COUNT(events); i++) {
         ek_event_destroy(events[i]);
     }
+    for (int i = 0; slot->marks != NULL && i < slot->run->plan->n_nodes; i++) {
+        ek_event_destroy(slot->marks[i]);
+    }
+    ek_free(slot->marks);
     for (int k = 0; slot->graphs != NULL && k < n_passes; k++) {
         ek_graph_destroy(slot->graphs[k]);
     }
@@ -245,6 +279,10 @@ void ek__run_release(ek_run_state *run)
     }
     ek_event_destroy(run->closing_start);
     ek_event_destroy(run->closing_stop);
+    for (int i = 0; run->finished != NULL && i < plan->n_nodes; i++) {
+        ek_event_destroy(run->finished[i]);
+    }
+    ek_free(run->finished);
     for (size_t i = 0; i < EK_COUNT(queues); i++) {
         ek_queue_destroy(queues[i]);
     }

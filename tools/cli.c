@@ -201,23 +201,31 @@ static bool same_file(const char *a, const char *b)
                                  info_a.st_dev == info_b.st_dev && info_a.st_ino == info_b.st_ino);
 }
 
-/* The write stage protects the inputs from --output; the report is written here. */
+/* A report may take the place of no input, and not of the output. */
+static void check_report(struct argp_state *state, const cli_job *job, const char *option,
+                         const char *path)
+{
+    if (path != NULL && job->output != NULL && same_file(path, job->output)) {
+        argp_error(state, "%s and --output both name '%s'", option, path);
+    }
+    for (int i = 0; path != NULL && i < job->n_paths; i++) {
+        if (same_file(path, job->paths[i])) {
+            argp_error(state, "%s would overwrite the input '%s'", option, path);
+        }
+    }
+}
+
+/* The write stage protects the inputs from --output; reports are written here. */
 static void check_files(struct argp_state *state, const cli_job *job)
 {
     if (job->n_paths == 0) {
         argp_error(state, "no input files. Name one or more netCDF files, or make some to try "
                           "with: ekman sample --years 1990-1991");
     }
-    if (job->json == NULL) {
-        return;
-    }
-    if (job->output != NULL && same_file(job->json, job->output)) {
-        argp_error(state, "--json and --output both name '%s'", job->json);
-    }
-    for (int i = 0; i < job->n_paths; i++) {
-        if (same_file(job->json, job->paths[i])) {
-            argp_error(state, "--json would overwrite the input '%s'", job->json);
-        }
+    check_report(state, job, "--json", job->json);
+    check_report(state, job, "--report", job->report);
+    if (job->json != NULL && job->report != NULL && same_file(job->json, job->report)) {
+        argp_error(state, "--json and --report both name '%s'", job->json);
     }
 }
 

@@ -18,7 +18,7 @@ typedef struct cli_job {
     const char *const *paths;
     int n_paths;
     const char *variable, *time;
-    const char *output, *json;
+    const char *output, *json, *report;
     ek_plan_options plan;
     int64_t chunk, deflate, modes;
     int type;    /* ek_write_type */

@@ -5,11 +5,14 @@
 #include <argp.h>
 #include <string.h>
 
-enum { KEY_JSON = 256, KEY_BACKEND, KEY_LAUNCH, KEY_SLOTS, KEY_THREADS, KEY_MEMORY };
+enum { KEY_JSON = 256, KEY_REPORT, KEY_BACKEND, KEY_LAUNCH, KEY_SLOTS, KEY_THREADS, KEY_MEMORY };
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, "FILE", 0,
      "report as JSON; - is standard output, which then holds nothing else", 2},
+    {"report", KEY_REPORT, "FILE.json", 0,
+     "what the run did: times, launches and bytes by pass, stage, chunk and slot; memory; versions",
+     2},
     {"backend", KEY_BACKEND, "NAME", 0, "auto (default), host or cuda", 3},
     {"launch", KEY_LAUNCH, "MODE", 0,
      "graph (default), stream or serial: how device work is launched; same results", 3},
@@ -58,6 +61,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     cli_job *job = state->input;
     switch (key) {
+    case KEY_REPORT:
+        if (strcmp(arg, "-") == 0) {
+            argp_error(state, "--report takes the name of a file, not '-'");
+        }
+        job->report = arg;
+        return 0;
     case KEY_JSON:
         job->json = arg;
         return 0;

@@ -19,6 +19,9 @@ ek_status job_prepare(job_run *run, const cli_job *job);
 ek_status job_execute(job_run *run);
 void job_close(job_run *run);
 
+/* job_write_report writes the report that --report asks for; job_execute does so after a run. */
+ek_status job_write_report(const job_run *run);
+
 /* log_install sends the library's messages to standard error; log_quiet keeps only warnings. */
 void log_install(void);
 void log_quiet(void);

@@ -23,8 +23,14 @@ json_t *report_head(const job_run *run);
 /* report_real returns a JSON number, or null where the value is not finite. */
 json_t *report_real(double value);
 
-/* report_write writes and releases the object: to standard output for "-", else to a file that
- * appears under its name only once complete. A NULL object is an out-of-memory error. */
+/* report_dump writes and releases the object, with the flags of json_dumpf: to standard output for
+ * "-", else to a file that appears under its name only once complete. A NULL object is an
+ * out-of-memory error. report_write does so indented, with all digits. */
+ek_status report_dump(json_t *object, const char *path, size_t flags);
 ek_status report_write(json_t *object, const char *path);
+
+/* report_text returns a JSON string, null for NULL; report_files the names of the input files. */
+json_t *report_text(const char *text);
+json_t *report_files(const cli_job *job);
 
 #endif /* EK_TOOLS_PRINT_H */

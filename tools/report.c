@@ -9,24 +9,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define JSON_FORMAT (JSON_INDENT(2) | JSON_REAL_PRECISION(17))
-
 json_t *report_real(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-static json_t *text_or_null(const char *text)
+json_t *report_text(const char *text)
 {
     json_t *string = text != NULL ? json_string(text) : NULL;
     return string != NULL ? string : json_null();
 }
 
-static json_t *files_array(const cli_job *job)
+json_t *report_files(const cli_job *job)
 {
     json_t *files = json_array();
     for (int i = 0; i < job->n_paths; i++) {
-        json_array_append_new(files, text_or_null(job->paths[i]));
+        json_array_append_new(files, report_text(job->paths[i]));
     }
     return files;
 }
@@ -66,17 +64,17 @@ json_t *report_head(const job_run *run)
     const ek_field *field = ek_plan_field(run->plan);
     json_t *object = json_object();
     json_object_set_new(object, "version", json_string(EK_VERSION_STRING));
-    json_object_set_new(object, "command", text_or_null(run->job->command));
-    json_object_set_new(object, "files", files_array(run->job));
-    json_object_set_new(object, "output", text_or_null(run->job->output));
-    json_object_set_new(object, "variable", text_or_null(field->name));
-    json_object_set_new(object, "units", text_or_null(field->units));
+    json_object_set_new(object, "command", report_text(run->job->command));
+    json_object_set_new(object, "files", report_files(run->job));
+    json_object_set_new(object, "output", report_text(run->job->output));
+    json_object_set_new(object, "variable", report_text(field->name));
+    json_object_set_new(object, "units", report_text(field->units));
     json_object_set_new(object, "dimensions", dims_object(field));
     json_object_set_new(object, "n_time", json_integer(field->n_time));
     json_object_set_new(object, "n_cells", json_integer(field->n_cells));
-    json_object_set_new(object, "backend", text_or_null(ek_plan_backend(run->plan)));
-    json_object_set_new(object, "backend_reason", text_or_null(ek_plan_backend_reason(run->plan)));
-    json_object_set_new(object, "launch", text_or_null(ek_launch_name(ek_plan_launch(run->plan))));
+    json_object_set_new(object, "backend", report_text(ek_plan_backend(run->plan)));
+    json_object_set_new(object, "backend_reason", report_text(ek_plan_backend_reason(run->plan)));
+    json_object_set_new(object, "launch", report_text(ek_launch_name(ek_plan_launch(run->plan))));
     set_counts(object, run);
     return object;
 }
@@ -88,7 +86,7 @@ static bool is_special(const char *path)
     return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-static ek_status write_file(const json_t *object, const char *path)
+static ek_status write_file(const json_t *object, const char *path, size_t flags)
 {
     ek_status rc = EK_OK;
     bool direct = is_special(path);
@@ -101,7 +99,7 @@ static ek_status write_file(const json_t *object, const char *path)
         rc = EK_FAIL_CODE(EK_EIO, errno, "cannot write '%s': %s", path, strerror(errno));
         goto done;
     }
-    bool written = json_dumpf(object, file, JSON_FORMAT) == 0 && fputc('\n', file) != EOF;
+    bool written = json_dumpf(object, file, flags) == 0 && fputc('\n', file) != EOF;
     written = fclose(file) == 0 && written;
     if (!written || (!direct && rename(temporary, path) != 0)) {
         rc = EK_FAIL_CODE(EK_EIO, errno, "cannot write '%s': %s", path, strerror(errno));
@@ -114,17 +112,22 @@ done:
     return rc;
 }
 
-ek_status report_write(json_t *object, const char *path)
+ek_status report_dump(json_t *object, const char *path, size_t flags)
 {
     ek_status rc = EK_OK;
     if (object == NULL) {
         return EK_FAIL(EK_ENOMEM, "out of memory for the JSON report");
     }
     if (strcmp(path, "-") != 0) {
-        rc = write_file(object, path);
-    } else if (json_dumpf(object, stdout, JSON_FORMAT) != 0 || putchar('\n') == EOF) {
+        rc = write_file(object, path, flags);
+    } else if (json_dumpf(object, stdout, flags) != 0 || putchar('\n') == EOF) {
         rc = EK_FAIL_CODE(EK_EIO, errno, "cannot write to standard output: %s", strerror(errno));
     }
     json_decref(object);
     return rc;
+}
+
+ek_status report_write(json_t *object, const char *path)
+{
+    return report_dump(object, path, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
 }

@@ -38,6 +38,7 @@ foreach(header ${headers})
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ekman/${room})
 endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/graphs/plan.schema.json
+  ${PROJECT_SOURCE_DIR}/graphs/report.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ekman)
 install(FILES ${PROJECT_SOURCE_DIR}/pipelines/ekman.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ekman)
