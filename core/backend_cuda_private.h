@@ -25,7 +25,9 @@ typedef struct cuda_note {
 struct cuda_queue {
     ek_queue base;
     cudaStream_t stream;
-    cublasHandle_t blas; /* NULL until first used, as are the next two */
+    cudaStream_t notices; /* where notifications wait, so that the work behind them need not */
+    cudaEvent_t reached;  /* what they wait for */
+    cublasHandle_t blas;  /* NULL until first used, as are the next two */
     void *blas_workspace;
     cusolverDnHandle_t solver;
     bool capturing;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The cuda backend's queues: a non-blocking stream each, with its own cuBLAS and cuSOLVER handles,
- * made on first use. */
+/* The cuda backend's queues: a non-blocking stream each, another for its notifications, and its own
+ * cuBLAS and cuSOLVER handles, made on first use. */
 #include "core/backend_cuda_private.h"
 
 #include "core/alloc.h"
@@ -40,14 +40,33 @@ ek_status ek__cuda_queue_create(ek_backend *backend, ek_queue **out)
         return EK_ENOMEM;
     }
     queue->base.backend = backend;
-    ek_status rc = EK_CUDA(cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking));
-    if (rc != EK_OK) {
-        ek_free(queue);
-        return rc;
-    }
     pthread_mutex_init(&queue->lock, NULL);
+    ek_status rc = EK_OK;
+    EK_GOTO(EK_CUDA(cudaStreamCreateWithFlags(&queue->stream, cudaStreamNonBlocking)), done);
+    EK_GOTO(EK_CUDA(cudaStreamCreateWithFlags(&queue->notices, cudaStreamNonBlocking)), done);
+    EK_GOTO(EK_CUDA(cudaEventCreateWithFlags(&queue->reached, cudaEventDisableTiming)), done);
     *out = &queue->base;
     return EK_OK;
+done:
+    ek__cuda_queue_destroy(&queue->base);
+    return rc;
+}
+
+/* Waits for the work and for its notifications, and gives back what CUDA keeps of the queue. */
+static void close_streams(cuda_queue *queue)
+{
+    if (queue->stream != NULL) {
+        cudaStreamSynchronize(queue->stream);
+        cudaStreamDestroy(queue->stream);
+    }
+    if (queue->notices != NULL) {
+        cudaStreamSynchronize(queue->notices);
+        cudaStreamDestroy(queue->notices);
+    }
+    if (queue->reached != NULL) {
+        cudaEventDestroy(queue->reached);
+    }
+    cudaGetLastError();
 }
 
 void ek__cuda_queue_destroy(ek_queue *queue)
@@ -60,7 +79,9 @@ void ek__cuda_queue_destroy(ek_queue *queue)
             cudaGraphDestroy(graph);
         }
     }
-    cudaStreamSynchronize(self->stream); /* after it no notification is on its way */
+    if (self->stream != NULL) {
+        cudaStreamSynchronize(self->stream); /* the libraries' memory goes next */
+    }
     if (self->solver != NULL) {
         cusolverDnDestroy(self->solver);
     }
@@ -68,8 +89,7 @@ void ek__cuda_queue_destroy(ek_queue *queue)
         cublasDestroy(self->blas);
     }
     ek__cuda_free(self->blas_workspace);
-    cudaStreamDestroy(self->stream);
-    cudaGetLastError();
+    close_streams(self);
     while (self->notes != NULL) {
         cuda_note *next = self->notes->next;
         ek_free(self->notes);
@@ -83,7 +103,8 @@ ek_status ek__cuda_queue_sync(ek_queue *queue)
 {
     cuda_queue *self = (cuda_queue *)queue;
     EK_TRY(ek__cuda_refuse(self, "Waiting for a queue"));
-    return EK_CUDA(cudaStreamSynchronize(self->stream));
+    EK_TRY(EK_CUDA(cudaStreamSynchronize(self->stream)));
+    return EK_CUDA(cudaStreamSynchronize(self->notices));
 }
 
 ek_status ek__cuda_queue_copy(ek_queue *queue, void *dst, const void *src, size_t bytes)
@@ -159,6 +180,15 @@ static void CUDART_CB deliver(void *user)
     fn(fn_user);
 }
 
+/* A host function holds up what comes after it on its stream, for longer than a small kernel takes:
+ * so it runs on a stream of its own, which waits for the work up to now. */
+static ek_status put_note(cuda_queue *queue, cuda_note *note)
+{
+    EK_TRY(EK_CUDA(cudaEventRecord(queue->reached, queue->stream)));
+    EK_TRY(EK_CUDA(cudaStreamWaitEvent(queue->notices, queue->reached, 0)));
+    return EK_CUDA(cudaLaunchHostFunc(queue->notices, deliver, note));
+}
+
 ek_status ek__cuda_queue_notify(ek_queue *queue, ek_notify_fn fn, void *user)
 {
     cuda_queue *self = (cuda_queue *)queue;
@@ -169,7 +199,7 @@ ek_status ek__cuda_queue_notify(ek_queue *queue, ek_notify_fn fn, void *user)
     }
     note->fn = fn;
     note->user = user;
-    ek_status rc = EK_CUDA(cudaLaunchHostFunc(self->stream, deliver, note));
+    ek_status rc = put_note(self, note);
     if (rc != EK_OK) {
         put_back(note);
     }

@@ -241,9 +241,8 @@ static void print_region(const ek_plan *plan, int pass, FILE *out)
     fprintf(out, "\n");
     print_boundaries(plan, pass, out);
     bool graph = plan->options.launch == EK_LAUNCH_GRAPH;
-    fprintf(out, "    per chunk   %d operations, among them %d %s: %s\n", self->launches,
-            self->uploads,
-            self->uploads == 1 ? "copy of a chunk header" : "copies of chunk headers",
+    fprintf(out, "    per chunk   %d operation%s: %s\n", self->launches,
+            self->launches == 1 ? "" : "s",
             graph ? "1 graph launch" : "each is launched singly; as a graph it would be 1 launch");
 }
 

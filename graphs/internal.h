@@ -43,7 +43,7 @@ typedef struct plan_pass {
     bool *member;     /* per node: takes part chunk by chunk */
     bool replay;      /* chunks are in device memory already: nothing is read or uploaded */
     int region_nodes; /* device nodes in the pass's region */
-    int launches;     /* operations of the region per chunk, the copies of headers included */
+    int launches;     /* operations of the region per chunk */
     int uploads, downloads, sinks;
 } plan_pass;
 

@@ -84,7 +84,6 @@ static void count_members(const ek_plan *plan, plan_pass *pass, int level)
         const plan_node *self = &plan->nodes[i];
         if (ek__stage_is(self->node, EK_STAGE_UPLOAD)) {
             pass->uploads++;
-            pass->launches++; /* the chunk header */
         } else if (ek__stage_is(self->node, EK_STAGE_DOWNLOAD)) {
             pass->downloads++;
         } else if (ek__stage_is(self->node, EK_STAGE_SINK)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run enqueues. Per chunk: the upload on one queue; then, behind an event, the region (the
- * copy of the chunk's header and all device stages, as one graph or singly) on the compute queue;
- * then downloads on a third. The order of chunks on each queue is the order of time, so that folds
- * see rows in order whatever the number of slots. */
+/* What a run enqueues. Per chunk: its header and values on one queue; then, behind an event, the
+ * region (all device stages, as one graph or singly) on the compute queue; then downloads on a
+ * third. The order of chunks on each queue is the order of time, so that folds see rows in order
+ * whatever the number of slots. */
 #include "core/trace.h"
 #include "graphs/run_internal.h"
 
@@ -51,9 +51,10 @@ static ek_status submit_flagged(run_slot *slot, unsigned flag)
     return EK_OK;
 }
 
-/* submit_region enqueues the headers and the device stages on the compute queue: the part that is
- * captured. */
-static ek_status submit_region(run_slot *slot)
+/* copy_headers enqueues the copy of the chunk's header to each upload's place in the slot. It goes
+ * apart from the values, since uploads of one source differ in it and a replay needs it without
+ * them; and on the copy queue, where it overlaps the kernels of the chunk before. */
+static ek_status copy_headers(run_slot *slot)
 {
     ek_run_state *run = slot->run;
     for (int i = 0; i < run->plan->n_nodes; i++) {
@@ -61,10 +62,10 @@ static ek_status submit_region(run_slot *slot)
             ek__stage_is(run->plan->nodes[i].node, EK_STAGE_UPLOAD)) {
             void *header =
                 ek_pool_block(&run->device_headers, slot->index * run->plan->n_nodes + i);
-            EK_TRY(ek_queue_copy(run->compute, header, slot->headers[i], sizeof(ek_chunk_header)));
+            EK_TRY(ek_queue_copy(run->copy_in, header, slot->headers[i], sizeof(ek_chunk_header)));
         }
     }
-    return submit_flagged(slot, EK_STAGE_DEVICE);
+    return EK_OK;
 }
 
 /* set_sweeps tells each node which of its sweeps the present pass is. */
@@ -105,7 +106,9 @@ static ek_status warm_up(ek_run_state *run)
             };
         }
     }
-    EK_TRY(submit_region(slot));
+    EK_TRY(copy_headers(slot));
+    EK_TRY(ek_queue_sync(run->copy_in));
+    EK_TRY(submit_flagged(slot, EK_STAGE_DEVICE));
     return ek_queue_sync(run->compute);
 }
 
@@ -114,7 +117,7 @@ static ek_status capture_slot(run_slot *slot)
     ek_run_state *run = slot->run;
     ek_graph **graph = &slot->graphs[run->pass];
     EK_TRY(ek_capture_begin(run->compute));
-    ek_status rc = submit_region(slot);
+    ek_status rc = submit_flagged(slot, EK_STAGE_DEVICE);
     ek_error error = *ek_error_last();
     ek_status ended = ek_capture_end(run->compute, graph);
     if (rc != EK_OK) {
@@ -215,15 +218,17 @@ static ek_status submit_upload(run_slot *slot)
 {
     ek_run_state *run = slot->run;
     const plan_pass *pass = ek__run_pass(run);
-    if (pass->replay || pass->uploads == 0) {
+    if (pass->uploads == 0) {
         return EK_OK;
     }
     EK_TRY(ek_event_record(slot->copy_start, run->copy_in));
-    EK_TRY(submit_flagged(slot, EK_STAGE_UPLOAD));
+    EK_TRY(copy_headers(slot));
+    if (!pass->replay) {
+        EK_TRY(submit_flagged(slot, EK_STAGE_UPLOAD));
+        run->report->counts.upload_bytes += pass->uploads * stored_bytes(slot);
+    }
     EK_TRY(ek_event_record(slot->copied, run->copy_in));
-    EK_TRY(ek_event_wait(slot->copied, run->compute));
-    run->report->counts.upload_bytes += pass->uploads * stored_bytes(slot);
-    return EK_OK;
+    return ek_event_wait(slot->copied, run->compute);
 }
 
 static ek_status launch_region(run_slot *slot)
@@ -238,7 +243,7 @@ static ek_status launch_region(run_slot *slot)
         EK_TRY(rc);
         run->report->counts.graph_launches++;
     } else if (ek__run_pass(run)->launches > 0) {
-        EK_TRY(submit_region(slot));
+        EK_TRY(submit_flagged(slot, EK_STAGE_DEVICE));
         run->report->counts.launches += ek__run_pass(run)->launches;
     }
     return ek_event_record(slot->computed, run->compute);

@@ -228,6 +228,37 @@ static void notifications_come_after_the_work(void **state)
     uv_sem_destroy(&delivered);
 }
 
+/* hold is a notification that takes until the test lets it go. */
+static void hold(void *user)
+{
+    uv_sem_wait(user);
+}
+
+/* On cuda: a held notification would keep the queue's later work from the other queue for ever. */
+static void work_does_not_wait_for_notifications(void **state)
+{
+    bench *b = *state;
+    if (ek_backend_which(b->backend) != EK_BACKEND_CUDA) {
+        skip();
+    }
+    uv_sem_t release;
+    ek_event *event = NULL;
+    assert_int_equal(uv_sem_init(&release, 0), 0);
+    ek_assert_ok(ek_event_create(b->backend, &event));
+    ek_assert_ok(ek_queue_notify(b->queue, hold, &release));
+    ek_assert_ok(upload(b, b->queue));
+    ek_assert_ok(scale(b, b->queue, 2));
+    ek_assert_ok(download(b, b->queue));
+    ek_assert_ok(ek_event_record(event, b->queue));
+    ek_assert_ok(ek_event_wait(event, b->other));
+    ek_assert_ok(ek_queue_sync(b->other));
+    check_pinned(b, 2);
+    uv_sem_post(&release);
+    ek_assert_ok(ek_queue_sync(b->queue));
+    ek_event_destroy(event);
+    uv_sem_destroy(&release);
+}
+
 static ek_status chunk_work(bench *b, ek_queue *queue)
 {
     EK_TRY(upload(b, queue));
@@ -530,6 +561,7 @@ int main(int argc, char **argv)
         ON_BENCH(bad_launches_are_refused),
         ON_BENCH(events_order_queues),
         ON_BENCH(notifications_come_after_the_work),
+        ON_BENCH(work_does_not_wait_for_notifications),
         ON_BENCH(a_captured_graph_replays),
         ON_BENCH(an_empty_capture_is_legal),
         ON_BENCH(a_failed_capture_leaves_the_queue_usable),
