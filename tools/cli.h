@@ -66,6 +66,7 @@ int cmd_eof(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
+int cmd_lab(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
 

@@ -16,6 +16,7 @@ static const command commands[] = {
     {"stats", cmd_stats, "statistics of each cell over time: mean, std, range, var ..."},
     {"plan", cmd_plan, "say what eof or stats would do, and run nothing"},
     {"inspect", cmd_inspect, "the stages, their ports and options"},
+    {"lab", cmd_lab, "one job done in several ways: what launches, copies and graphs cost"},
     {"probe", cmd_probe, "say whether GPU, driver and libraries work here, and what to do"},
     {"sample", cmd_sample, "write synthetic reanalysis files to try things on"},
 };

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One block for one statistic of one cell. */
+#include "core/backend_cuda.h"
+#include "tools/lab/percell.h"
+
+#define THREADS 256
+
+/* block_reduce combines a value of each thread; all get the result. */
+template <typename Op> static __device__ double block_reduce(double value, Op op)
+{
+    __shared__ double warps[THREADS / 32];
+    for (int d = 16; d > 0; d >>= 1) {
+        value = op(value, __shfl_xor_sync(0xffffffffu, value, d));
+    }
+    if (threadIdx.x % 32 == 0) {
+        warps[threadIdx.x / 32] = value;
+    }
+    __syncthreads();
+    value = warps[0];
+    for (int w = 1; w < THREADS / 32; w++) {
+        value = op(value, warps[w]);
+    }
+    __syncthreads();
+    return value;
+}
+
+static __device__ double add(double a, double b)
+{
+    return a + b;
+}
+
+static __device__ double column_sum(const lab_percell_args &a, double mean, int power)
+{
+    double sum = 0;
+    for (int64_t r = threadIdx.x; r < a.in.header->rows; r += THREADS) {
+        double d = ek_stream_value(a.in, r * a.in.header->cells + a.cell) - mean;
+        sum += power == 2 ? d * d : d;
+    }
+    return block_reduce(sum, add);
+}
+
+static __device__ double column_range(const lab_percell_args &a)
+{
+    double low = INFINITY;
+    double high = -INFINITY;
+    for (int64_t r = threadIdx.x; r < a.in.header->rows; r += THREADS) {
+        double value = ek_stream_value(a.in, r * a.in.header->cells + a.cell);
+        low = fmin(low, value);
+        high = fmax(high, value);
+    }
+    high = block_reduce(high, [](double x, double y) { return fmax(x, y); });
+    return high - block_reduce(low, [](double x, double y) { return fmin(x, y); });
+}
+
+static __global__ void percell(lab_percell_args a)
+{
+    int n = a.in.header->rows;
+    if (n == 0) {
+        return;
+    }
+    double result = 0;
+    if (a.statistic == LAB_RANGE) {
+        result = column_range(a);
+    } else {
+        result = column_sum(a, 0, 1) / n;
+        if (a.statistic != LAB_MEAN) {
+            result = column_sum(a, result, 2) / (n - 1);
+        }
+        if (a.statistic == LAB_STD) {
+            result = sqrt(result);
+        }
+    }
+    if (threadIdx.x == 0) {
+        *a.out = result;
+    }
+}
+
+extern "C" ek_status lab_percell_cuda(const void *args, ek_queue *queue)
+{
+    percell<<<1, THREADS, 0, ek_cuda_stream(queue)>>>(*(const lab_percell_args *)args);
+    return EK_CUDA_LAUNCHED("percell");
+}
