@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/contract/contract.h"
 
+#include "pipelines/user_stage/spells.h"
 #include "tests/support/near.h"
 #include "tests/support/spread.h"
 
@@ -241,6 +242,20 @@ static ek_node *build_two_sweeps_of_anomaly(ek_pipeline *p, ek_node *up)
     return ek_download(p, spread_add(p, anomaly(p, up)), NULL);
 }
 
+/* The stage of a user's own program (pipelines/user_stage). */
+static ek_node *build_spells(ek_pipeline *p, ek_node *up)
+{
+    spells_options options = {.threshold = "281"};
+    return ek_download(p, ek_pipeline_add(p, &spells_stage, &up, 1, &options), NULL);
+}
+
+static ek_node *build_spells_of_anomaly(ek_pipeline *p, ek_node *up)
+{
+    spells_options options = {.threshold = "0.5"};
+    ek_node *stream = anomaly(p, up);
+    return ek_download(p, ek_pipeline_add(p, &spells_stage, &stream, 1, &options), NULL);
+}
+
 static ek_node *build_svd(ek_pipeline *p, ek_node *up)
 {
     return ek_download(p, ek_svd(p, anomaly(p, up), NULL), NULL);
@@ -260,6 +275,8 @@ const contract_stage contract_stages[] = {
     {"anomaly", "from the time mean", build_anomaly, false, 0},
     {"spread", "a fold of two sweeps", build_two_sweeps, false, 0},
     {"spread", "two sweeps of a decoded stream", build_two_sweeps_of_anomaly, false, 0},
+    {"spells", "above a threshold", build_spells, false, 0},
+    {"spells", "of a decoded stream", build_spells_of_anomaly, false, 0},
     {"svd", "all modes", build_svd, true, 1e-10},
     {"svd", "leading modes", build_svd_leading, true, 1e-10},
 };
