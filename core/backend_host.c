@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void host_destroy(ek_backend *backend)
 {
@@ -56,14 +57,32 @@ static ek_status host_props(ek_backend *backend, ek_backend_props *out)
     return EK_OK;
 }
 
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Returns memory for the ring and the like. Large blocks come in huge pages where the system has
+ * them to give: the first touch of each page costs a fault, and there are thousands of small ones.
+ */
+static void *take_memory(size_t bytes)
+{
+    size_t alignment = bytes >= 2 * HUGE_PAGE ? HUGE_PAGE : (size_t)EK_ALIGN;
+    if (bytes > SIZE_MAX - alignment) {
+        return NULL;
+    }
+    size_t rounded = EK_MAX((bytes + alignment - 1) / alignment * alignment, alignment);
+    void *ptr = aligned_alloc(alignment, rounded);
+    if (ptr != NULL && alignment == HUGE_PAGE) {
+        madvise(ptr, rounded, MADV_HUGEPAGE); /* where it fails the pages are small */
+    }
+    return ptr;
+}
+
 static ek_status host_mem_alloc(ek_backend *backend, ek_space space, size_t bytes, void **out)
 {
     (void)backend;
     (void)space; /* all spaces are the same memory */
     void *ptr = NULL;
     if (!ek_alloc_count_one()) {
-        size_t rounded = EK_MAX(ek_align(bytes), (size_t)EK_ALIGN);
-        ptr = rounded >= bytes ? aligned_alloc(EK_ALIGN, rounded) : NULL;
+        ptr = take_memory(bytes);
         if (ptr == NULL) {
             ek_alloc_count_free();
         }

@@ -169,9 +169,12 @@ static ek_status reduce_submit(ek_instance *self, const ek_exec *exec, const ek_
                                ek_data *out)
 {
     (void)out;
+    unsigned op = ((const ek_reduce_options *)self->options)->op;
     ek__reduce_add_args args = {
         .in = in[0]->stream,
         .cells = self->out.extent[EK_AXIS_CELL],
+        .wants_squares = (op & (EK_REDUCE_STD | EK_REDUCE_VAR)) != 0,
+        .wants_extremes = (op & (EK_REDUCE_MIN | EK_REDUCE_MAX | EK_REDUCE_RANGE)) != 0,
     };
     lay_out(&args.state, exec->state, args.cells);
     return ek_queue_launch(exec->queue, &add_kernel, &args, sizeof args);

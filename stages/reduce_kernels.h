@@ -30,10 +30,14 @@ typedef struct ek__reduce_state {
     } merged;
 } ek__reduce_state;
 
+/* What a statistic needs beside n, x0 and sum may be left out: the host, whose time it costs, does
+ * so, and CUDA, which waits for memory, does not. */
 typedef struct ek__reduce_add_args {
     ek_stream_view in;
     int64_t cells;
     ek__reduce_state state;
+    bool wants_squares;  /* for the variance and its root */
+    bool wants_extremes; /* min and max */
 } ek__reduce_add_args;
 
 /* The statistics in the order of the EK_REDUCE_ bits; NULL: not wanted. */

@@ -3,6 +3,7 @@
  * vector code (compiled with -O3). */
 #include "stages/load/filters.h"
 
+#include "core/clones.h"
 #include "stages/load/swap.h"
 
 #include <libdeflate.h>

@@ -3,6 +3,8 @@
  * copied in and out, since a file's values may stand at any address. */
 #include "stages/load/swap.h"
 
+#include "core/clones.h"
+
 #include <string.h>
 
 EK_CLONES static void swap2(unsigned char *at, size_t n)

@@ -242,6 +242,60 @@ static void test_packing_changes(void **state)
     stage_outcome_fini(&got);
 }
 
+/* Sums that a statistic does not need are left out; it has the bits that it has among all. */
+static void test_each_alone(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mean", "std", "var", "min", "max", "range", "sum"};
+    int16_t a[ROWS * CELLS], c[ROWS * CELLS];
+    float b[ROWS * CELLS];
+    stage_series series = {.cells = CELLS, .n_pieces = 3};
+    series.pieces[0] = one_piece(EK_I16, a).pieces[0];
+    series.pieces[1] = one_piece(EK_I16, c).pieces[0];
+    series.pieces[1].scale = 0.02;
+    series.pieces[2] = one_piece(EK_F32, b).pieces[0];
+    stage_outcome all = run_all_ways(&series, &(ek_reduce_options){ALL, 0}, false);
+    for (size_t i = 0; i < EK_COUNT(names); i++) {
+        stage_outcome one = run_all_ways(&series, &(ek_reduce_options){1u << i, 0}, false);
+        for (int64_t cell = 0; cell < CELLS; cell++) {
+            double got = stage_array(&one, names[i])[cell];
+            double want = stage_array(&all, names[i])[cell];
+            assert_true(got == want || (isnan(got) && isnan(want)));
+        }
+        stage_outcome_fini(&one);
+    }
+    stage_outcome_fini(&all);
+}
+
+/* More cells than a tile and no multiple of a vector; infinities; and missing values that a float
+ * cannot be, which match nothing. */
+static void test_wide(void **state)
+{
+    (void)state;
+    enum { WIDE = 2051, STEPS = 6 };
+    static float data[STEPS * WIDE];
+    for (int i = 0; i < STEPS * WIDE; i++) {
+        data[i] = i % 11 == 0 ? -9e33f : i % 7 == 0 ? INFINITY : (float)(i % 1000) / 8.0f;
+    }
+    for (int n = 0; n <= 3; n++) {
+        stage_piece piece = {.rows = STEPS, .dtype = EK_F32, .n_missing = n, .data = data};
+        piece.missing[0] = (double)-9e33f;
+        piece.missing[1] = 1e300;
+        piece.missing[2] = 0.1; /* no float is that */
+        stage_series series = {WIDE, 1, {piece}};
+        unsigned op = EK_REDUCE_MIN | EK_REDUCE_MAX | EK_REDUCE_COUNT; /* exact at any size */
+        stage_outcome got = run_all_ways(&series, &(ek_reduce_options){op, 0}, false);
+        for (int64_t c = 0; c < WIDE; c++) {
+            double want[8];
+            expect(&series, 1, c, want);
+            double min = stage_array(&got, "min")[c], max = stage_array(&got, "max")[c];
+            assert_true(min == want[3] || (isnan(min) && isnan(want[3])));
+            assert_true(max == want[4] || (isnan(max) && isnan(want[4])));
+        }
+        stage_outcome_fini(&got);
+    }
+}
+
 /* Full-range values: squares and products that need their 64 and 128 bits. */
 static void test_extreme_integers(void **state)
 {
@@ -296,6 +350,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_every_type),      cmocka_unit_test(test_constant_and_missing_cells),
         cmocka_unit_test(test_negative_scale),  cmocka_unit_test(test_many_missing_values),
         cmocka_unit_test(test_packing_changes), cmocka_unit_test(test_extreme_integers),
+        cmocka_unit_test(test_each_alone),      cmocka_unit_test(test_wide),
         cmocka_unit_test(test_words),
     };
     backend = stage_backend(argc, argv);
