@@ -191,13 +191,24 @@ static ek_status parse(const ek_option *option, void *options, const char *text)
     return EK_FAIL(EK_EINTERNAL, "Option %s has a type that does not exist.", option->name);
 }
 
-ek_status ek_options_set(const ek_option *table, void *options, const char *name, const char *text)
+const ek_option *ek_options_find(const ek_option *table, const char *name)
 {
-    char known[EK__OPTION_TEXT] = "";
     for (const ek_option *option = table; option != NULL && option->name != NULL; option++) {
         if (strcmp(option->name, name) == 0) {
-            return parse(option, options, text);
+            return option;
         }
+    }
+    return NULL;
+}
+
+ek_status ek_options_set(const ek_option *table, void *options, const char *name, const char *text)
+{
+    const ek_option *found = ek_options_find(table, name);
+    if (found != NULL) {
+        return parse(found, options, text);
+    }
+    char known[EK__OPTION_TEXT] = "";
+    for (const ek_option *option = table; option != NULL && option->name != NULL; option++) {
         ek__text_append(known, sizeof known, "%s%s", known[0] != '\0' ? ", " : "", option->name);
     }
     if (known[0] == '\0') {
@@ -299,15 +310,37 @@ static void free_strings(const ek_option *option, void *options)
     *count = 0;
 }
 
+void ek_options_unset(const ek_option *option, void *options)
+{
+    void *field = at(options, option->offset);
+    switch (option->type) {
+    case EK_OPTION_INT:
+        *(int64_t *)field = 0;
+        break;
+    case EK_OPTION_BOOL:
+        *(bool *)field = false;
+        break;
+    case EK_OPTION_STRING:
+        ek_free((void *)(uintptr_t) * (const char **)field);
+        *(const char **)field = NULL;
+        break;
+    case EK_OPTION_STRINGS:
+        free_strings(option, options);
+        break;
+    case EK_OPTION_ENUM:
+        *(int *)field = 0;
+        break;
+    case EK_OPTION_FLAGS:
+        *(unsigned *)field = 0;
+        break;
+    }
+}
+
 void ek_options_free(const ek_option *table, void *options)
 {
     for (const ek_option *option = table; option != NULL && option->name != NULL; option++) {
-        if (option->type == EK_OPTION_STRINGS) {
-            free_strings(option, options);
-        } else if (option->type == EK_OPTION_STRING) {
-            const char **field = at(options, option->offset);
-            ek_free((void *)(uintptr_t)*field);
-            *field = NULL;
+        if (option->type == EK_OPTION_STRINGS || option->type == EK_OPTION_STRING) {
+            ek_options_unset(option, options);
         }
     }
 }

@@ -26,6 +26,16 @@ typedef struct ek_choice {
     const char *help;
 } ek_choice;
 
+/* How the text of a pipeline (graphs/text.h) fills an option. */
+enum {
+    EK_TEXT_WORD = 1 << 0,   /* takes the words that stand without a name; one option of a table */
+    EK_TEXT_GLOB = 1 << 1,   /* patterns such as air.*.nc become the files that they match */
+    EK_TEXT_COMMAND = 1 << 2 /* takes the command line, where the text gives nothing */
+};
+
+/* A table has at most EK_OPTIONS_MAX rows. */
+#define EK_OPTIONS_MAX 64
+
 typedef struct ek_option {
     const char *name; /* NULL ends the table */
     ek_option_type type;
@@ -36,6 +46,8 @@ typedef struct ek_option {
     const ek_choice *choices;
     bool required; /* STRING, STRINGS: must be given */
     const char *help;
+    const char *unit; /* INT: what is counted, such as "time steps"; NULL: nothing to say */
+    unsigned text;    /* EK_TEXT_ bits */
 } ek_option;
 
 /* ek_options_copy fills the zeroed struct *to from *from (NULL: all defaults), copying strings and
@@ -49,6 +61,13 @@ EK_API void ek_options_free(const ek_option *table, void *options);
  * one. A STRINGS option is built one call for each entry. Free with ek_options_free. */
 EK_API ek_status ek_options_set(const ek_option *table, void *options, const char *name,
                                 const char *text);
+
+/* ek_options_unset gives one option back its 0 or NULL, so that ek_options_copy takes the default.
+ */
+EK_API void ek_options_unset(const ek_option *option, void *options);
+
+/* ek_options_find returns the row of the table with this name, or NULL. */
+EK_API const ek_option *ek_options_find(const ek_option *table, const char *name);
 
 /* ek_options_format writes the option's value as text into `out` (always ended by 0). */
 EK_API void ek_options_format(const ek_option *option, const void *options, char *out, size_t size);

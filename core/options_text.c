@@ -44,6 +44,9 @@ void ek__option_allowed(const ek_option *option, char *out, size_t size)
     case EK_OPTION_INT:
         ek__text_append(out, size, "an integer");
         append_range(option, out, size);
+        if (option->unit != NULL) {
+            ek__text_append(out, size, " (%s)", option->unit);
+        }
         break;
     case EK_OPTION_BOOL:
         ek__text_append(out, size, "true or false");

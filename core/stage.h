@@ -177,6 +177,10 @@ struct ek_stage {
     size_t priv_size;
     const ek_port *inputs; /* NULL for a source */
 
+    /* OPTIONAL. One entry per input: the stage that makes this input, with its default options, out
+     * of the node's first input where nothing is linked to it; NULL: it must be linked. */
+    const ek_stage *const *implied;
+
     /* REQUIRED. From self->in[] and options to self->out and self->needs. Looks at metadata only;
      * may block (opening files). Called once, on the planning thread. Errors name the option or
      * port. self->backend is the backend the plan is for. */

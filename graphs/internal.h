@@ -25,6 +25,12 @@ struct ek_pipeline {
     ek_error error; /* the first mistake; status EK_OK if none */
 };
 
+/* The nodes that feed a new one; NULL: nothing does. */
+typedef struct node_inputs {
+    int n;
+    ek_node *nodes[EK_STAGE_INPUTS];
+} node_inputs;
+
 /* A node in a plan. Buffers are indices into the plan's arenas, -1 where there is none. */
 typedef struct plan_node {
     const ek_node *node;
@@ -89,6 +95,15 @@ static inline bool ek__stage_is(const ek_node *node, unsigned flag)
 {
     return (node->stage->flags & flag) != 0;
 }
+
+/* pipeline.c: ek_pipeline_add under a name; NULL: the default. */
+ek_node *ek__pipeline_add_named(ek_pipeline *pipeline, const ek_stage *stage, const char *name,
+                                const node_inputs *inputs, const void *options);
+
+/* ek__stage_ports counts a stage's inputs; ek__stage_implies says whether an input may be left
+ * without a link. */
+int ek__stage_ports(const ek_stage *stage);
+bool ek__stage_implies(const ek_stage *stage, int port);
 
 /* ek__node_sweep returns which of its sweeps the node makes in a pass, from 0; -1 if none. */
 static inline int ek__node_sweep(const plan_node *self, int pass)

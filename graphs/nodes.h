@@ -18,7 +18,8 @@ EK_API ek_node *ek_upload(ek_pipeline *pipeline, ek_node *stream, const void *op
 /* ek_reduce makes statistics over time of a stream. */
 EK_API ek_node *ek_reduce(ek_pipeline *pipeline, ek_node *stream, const ek_reduce_options *options);
 
-/* ek_anomaly subtracts from a stream its mean, an ek_reduce result. `options` is NULL. */
+/* ek_anomaly subtracts from a stream its mean, an ek_reduce result; NULL makes that node too.
+ * `options` is NULL. */
 EK_API ek_node *ek_anomaly(ek_pipeline *pipeline, ek_node *stream, ek_node *mean,
                            const void *options);
 

@@ -19,8 +19,9 @@ EK_API ek_status ek_pipeline_create(ek_pipeline **out, const char *name);
 EK_API void ek_pipeline_destroy(ek_pipeline *pipeline);
 
 /* ek_pipeline_add adds a node running `stage`, with a copy of `options` (the stage's option
- * struct; NULL: defaults). inputs[i] feeds the stage's i-th input port. The node is called after
- * its stage, with a number from the second on. Returns NULL after a mistake. Borrowed from the
+ * struct; NULL: defaults). inputs[i] feeds the stage's i-th input port; NULL there makes what the
+ * stage implies (ek_stage.implied), in a node called NODE_PORT. The node is called after its stage,
+ * with a number from the second on. Returns NULL after a mistake. Borrowed from the
  * pipeline. */
 EK_API ek_node *ek_pipeline_add(ek_pipeline *pipeline, const ek_stage *stage,
                                 ek_node *const *inputs, int n_inputs, const void *options);
@@ -28,6 +29,18 @@ EK_API ek_node *ek_pipeline_add(ek_pipeline *pipeline, const ek_stage *stage,
 /* ek_node_name_set renames a node; names are unique in a pipeline. */
 EK_API void ek_node_name_set(ek_node *node, const char *name);
 EK_API const char *ek_node_name(const ek_node *node);
+
+/* What a node is made of: its stage, its options with defaults applied (NULL: the stage has none),
+ * and the node that feeds an input port (NULL: there is no such port). */
+EK_API const ek_stage *ek_node_stage(const ek_node *node);
+EK_API const void *ek_node_options(const ek_node *node);
+EK_API ek_node *ek_node_input(const ek_node *node, int port);
+
+/* ek_pipeline_size counts the nodes; ek_pipeline_node returns one by number, from 0, each after the
+ * nodes that feed it; ek_pipeline_find one by name. NULL if there is none. */
+EK_API int ek_pipeline_size(const ek_pipeline *pipeline);
+EK_API ek_node *ek_pipeline_node(const ek_pipeline *pipeline, int index);
+EK_API ek_node *ek_pipeline_find(const ek_pipeline *pipeline, const char *name);
 
 /* ek_pipeline_status returns EK_OK, or the first mistake made while building, as the last error. */
 EK_API ek_status ek_pipeline_status(const ek_pipeline *pipeline);

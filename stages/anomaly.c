@@ -7,6 +7,7 @@
 
 #include "stages/anomaly_kernels.h"
 #include "stages/naming.h"
+#include "stages/reduce.h"
 
 static ek_status anomaly_host(const void *ptr)
 {
@@ -95,6 +96,9 @@ static const ek_port anomaly_inputs[] = {
     {NULL, 0, false, NULL},
 };
 
+/* Without a link the mean is that of the stream. */
+static const ek_stage *const anomaly_implied[] = {NULL, &ek_stage_reduce};
+
 const ek_stage ek_stage_anomaly = {
     .api = EK_STAGE_API,
     .name = "anomaly",
@@ -102,6 +106,7 @@ const ek_stage ek_stage_anomaly = {
     .flags = EK_STAGE_DEVICE,
     .priv_size = sizeof(anomaly_priv),
     .inputs = anomaly_inputs,
+    .implied = anomaly_implied,
     .negotiate = anomaly_negotiate,
     .submit = anomaly_submit,
 };

@@ -42,6 +42,7 @@ static const ek_option options[] = {
      .type = EK_OPTION_STRING,
      .offset = offsetof(ek_write_options, path),
      .required = true,
+     .text = EK_TEXT_WORD,
      .help = "file to write; replaced if it exists, only once complete"},
     {.name = "type",
      .type = EK_OPTION_ENUM,
@@ -59,6 +60,7 @@ static const ek_option options[] = {
      .type = EK_OPTION_STRING,
      .offset = offsetof(ek_write_options, command),
      .fallback = "ekman " EK_VERSION_STRING,
+     .text = EK_TEXT_COMMAND,
      .help = "put into the history attribute"},
     {.name = NULL},
 };

@@ -30,6 +30,7 @@ static const ek_option options[] = {
      .offset = offsetof(ek_load_options, paths),
      .count_offset = offsetof(ek_load_options, n_paths),
      .required = true,
+     .text = EK_TEXT_WORD | EK_TEXT_GLOB,
      .help = "netCDF files; put in time order by their time axes"},
     {.name = "variable",
      .type = EK_OPTION_STRING,
@@ -44,6 +45,7 @@ static const ek_option options[] = {
      .offset = offsetof(ek_load_options, chunk),
      .min = 0,
      .max = INT32_MAX,
+     .unit = "time steps",
      .help = "time steps per chunk, rounded up to what a file stores together; 0: as many as make "
              "about 16 MiB"},
     {.name = "decoder",

@@ -21,6 +21,9 @@ void fuzz_cftime(const uint8_t *data, size_t n);
 #define FUZZ_HDF5_HEAD 16
 void fuzz_hdf5_index(const uint8_t *data, size_t n);
 
+/* The text of a pipeline. */
+void fuzz_text(const uint8_t *data, size_t n);
+
 /* The metadata of a Zarr array. */
 void fuzz_zarr_meta(const uint8_t *data, size_t n);
 
