@@ -18,6 +18,7 @@
 #define ROUNDS_MAX  99
 #define STAGES_MAX  64
 #define CHUNKS_MIN  200
+#define SPARE_SLOTS 8
 #define SURFACE_S   0.15 /* of kernels in a case of the surface */
 #define CALIBRATION 20000
 
@@ -36,13 +37,14 @@ typedef struct bench_case {
     int stages;
     double kernel_s; /* wanted */
     int64_t chunks;
+    int slots;
     bool serial; /* measure this launch mode, too */
 } bench_case;
 
 typedef struct bench {
     const char *backend, *commit, *only;
     bench_case headline;
-    int rounds, slots;
+    int rounds;
     bool untimed;
     int64_t cells;
     double base_s, step_s; /* a kernel's time: base and per step */
@@ -108,7 +110,8 @@ static ek_status run_once(const bench *b, const bench_run *run, double *figures)
     ek_pipeline *pipeline = NULL;
     ek_plan *plan = NULL;
     ek_report *report = NULL;
-    ek_plan_options options = {.backend = b->backend, .launch = run->launch, .slots = b->slots};
+    ek_plan_options options = {
+        .backend = b->backend, .launch = run->launch, .slots = run->shape.slots};
     ek_status rc = EK_OK;
     EK_GOTO(ek_pipeline_create(&pipeline, "launch"), done);
     ek_node *result = build(pipeline, b, run);
@@ -174,7 +177,7 @@ static void print_line(const bench *b, const bench_case *at, double (*modes)[FIG
         "{s:s, s:s, s:f, s:f, s:f, s:i, s:f, s:I, s:I, s:i, s:o, s:o}", "bench", "launch", "case",
         at->name, "ours_s", graph_s * chunks, "theirs_s", stream_s * chunks, "ratio",
         stream_s / graph_s, "stages", at->stages, "kernel_us", microseconds(at->kernel_s), "chunks",
-        (json_int_t)at->chunks, "cells", (json_int_t)b->cells, "slots", b->slots, "graph",
+        (json_int_t)at->chunks, "cells", (json_int_t)b->cells, "slots", at->slots, "graph",
         mode_object(modes[EK_LAUNCH_GRAPH]), "stream", mode_object(modes[EK_LAUNCH_STREAM]));
     if (at->serial) {
         json_object_set_new(line, "serial", mode_object(modes[EK_LAUNCH_SERIAL]));
@@ -212,7 +215,8 @@ static ek_status measure(const bench *b, const bench_case *at)
 static ek_status calibrate(bench *b)
 {
     double figures[FIGURES] = {0};
-    bench_run run = {.shape = {.stages = 10, .chunks = CHUNKS_MIN}, .launch = EK_LAUNCH_GRAPH};
+    bench_run run = {.shape = {.stages = 10, .chunks = CHUNKS_MIN, .slots = b->headline.slots},
+                     .launch = EK_LAUNCH_GRAPH};
     EK_TRY(run_once(b, &run, figures));
     EK_TRY(run_once(b, &run, figures));
     b->base_s = figures[COMPUTE_S] / 10;
@@ -220,6 +224,17 @@ static ek_status calibrate(bench *b)
     EK_TRY(run_once(b, &run, figures));
     b->step_s = (figures[COMPUTE_S] / 10 - b->base_s) / (double)run.steps;
     return b->step_s > 0 ? EK_OK : EK_FAIL(EK_EINTERNAL, "more steps took no longer");
+}
+
+/* headline measures its case, and again with chunks to spare: in a ring too short, chunks wait for
+ * the loop and not for the device. */
+static ek_status headline(const bench *b)
+{
+    bench_case spare = b->headline;
+    spare.name = "headline, spare slots";
+    spare.slots = SPARE_SLOTS;
+    EK_TRY(measure(b, &b->headline));
+    return b->headline.slots < SPARE_SLOTS ? measure(b, &spare) : EK_OK;
 }
 
 static ek_status surface(const bench *b)
@@ -230,7 +245,10 @@ static ek_status surface(const bench *b)
         for (size_t k = 0; k < EK_COUNT(kernels_us); k++) {
             char name[64];
             snprintf(name, sizeof name, "%d stages of %g us", stages[s], kernels_us[k]);
-            bench_case at = {.name = name, .stages = stages[s], .kernel_s = kernels_us[k] * 1e-6};
+            bench_case at = {.name = name,
+                             .stages = stages[s],
+                             .kernel_s = kernels_us[k] * 1e-6,
+                             .slots = b->headline.slots};
             double chunks = SURFACE_S / (at.kernel_s * stages[s]);
             at.chunks = (int64_t)fmin(fmax(chunks, CHUNKS_MIN), (double)b->headline.chunks);
             EK_TRY(measure(b, &at));
@@ -278,7 +296,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         b->headline.chunks = number(state, "chunks", arg, 1000000);
         return 0;
     case 'l':
-        b->slots = (int)number(state, "slots", arg, 64);
+        b->headline.slots = (int)number(state, "slots", arg, 64);
         return 0;
     case 'p':
         b->cells = number(state, "cells", arg, 1 << 24);
@@ -322,15 +340,14 @@ int main(int argc, char **argv)
     bench b = {.backend = "auto",
                .commit = "unknown",
                .only = "",
-               .headline = {"headline", 20, 2e-6, 4000, true},
+               .headline = {"headline", 20, 2e-6, 4000, 3, true},
                .rounds = 3,
-               .slots = 3,
                .cells = 10512};
     argp_parse(&argp, argc, argv, 0, NULL, &b);
     ek_status rc = prepare(&b);
     clock_leave_out(b.untimed); /* calibration needs the times */
     if (rc == EK_OK && strcmp(b.only, "surface") != 0) {
-        rc = measure(&b, &b.headline);
+        rc = headline(&b);
     }
     if (rc == EK_OK && strcmp(b.only, "headline") != 0) {
         rc = surface(&b);
