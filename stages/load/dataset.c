@@ -86,13 +86,15 @@ static ek_status choose_decoder(const ek__dataset *d, const ek__nc_file *file,
                        m->path);
     }
     if (d->options->decoder != EK_DECODER_LIBRARY) {
+        const ek__member *before = m > d->members ? m - 1 : NULL;
+        bool alike = before != NULL && before->packing.dtype == m->packing.dtype;
         ek__decode_request request = {
             .file = file,
             .variable = v,
             .dtype = m->packing.dtype,
             .n_rows = m->n_rows,
             .cells = ek__nc_cells(&v->var) / m->n_rows,
-            .like = m > d->members ? m[-1].decoder : NULL,
+            .like = alike ? before->decoder : NULL,
         };
         EK_TRY(ek__decoder_create(&request, &m->decoder, reason, sizeof(reason)));
     }

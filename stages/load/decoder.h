@@ -21,7 +21,8 @@ typedef struct ek__decode_request {
     ek_dtype dtype;          /* as stored, with _Unsigned obeyed */
     int64_t n_rows;          /* time steps in the file */
     int64_t cells;           /* values per time step */
-    const ek__decoder *like; /* a tested decoder of the same variable in another file, or NULL */
+    const ek__decoder *like; /* a believed decoder of the same variable, of this dtype, in
+                                another file; or NULL */
 } ek__decode_request;
 
 /* Working memory of one thread, at least ek__decoder.scratch_bytes long; see scratch.c. */

@@ -13,13 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Since these versions HDF5 lists all chunks in one go. */
-#if H5_VERSION_GE(1, 12, 3) || (H5_VERSION_GE(1, 10, 10) && !H5_VERSION_GE(1, 11, 0))
-#define HAVE_CHUNK_ITER 1
-#else
-#define HAVE_CHUNK_ITER 0
-#endif
-
 /* A decision under way. */
 typedef struct decision {
     const ek__decode_request *request;
@@ -29,8 +22,6 @@ typedef struct decision {
     bool has_fill;
     char *reason; /* empty until something speaks against it */
     size_t reason_size;
-    const char *index_problem; /* found while HDF5 lists chunks */
-    uint64_t index_found;
 } decision;
 
 static bool declined(const decision *d)
@@ -49,7 +40,7 @@ static void decline(decision *d, const char *why)
  * on netCDF's version. */
 static hid_t open_again(const char *path)
 {
-    static const H5F_close_degree_t degrees[] = {H5F_CLOSE_STRONG, H5F_CLOSE_SEMI, H5F_CLOSE_WEAK};
+    static const H5F_close_degree_t degrees[] = {H5F_CLOSE_WEAK, H5F_CLOSE_SEMI, H5F_CLOSE_STRONG};
     hid_t file = -1;
     for (size_t i = 0; i < EK_COUNT(degrees) && file < 0; i++) {
         hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -185,57 +176,17 @@ static void check_extent(decision *d)
     }
 }
 
-#if HAVE_CHUNK_ITER
-
-static int add_chunk(const hsize_t *offset, unsigned mask, haddr_t at, hsize_t n_bytes, void *user)
+/* Where chunks of the grid are missing, HDF5 must know of no others either. A grid in which each
+ * was found once is complete, and HDF5 is not asked: it would take longer than all the rest. */
+static void check_missing(decision *d, uint64_t n_found)
 {
-    decision *d = user;
-    const ek__hdf5 *self = d->self;
-    uint64_t origin[EK_HDF5_RANK_MAX] = {0};
-    for (int i = 0; i < self->grid.rank; i++) {
-        origin[i] = offset[i];
+    hsize_t expected = 0;
+    if (H5Dget_num_chunks(d->dataset, d->space, &expected) < 0 || expected != n_found) {
+        decline(d, "chunk index: another number of chunks than HDF5's");
+    } else if (!d->has_fill) {
+        decline(d, "chunks never written and no fill value");
     }
-    ek__hdf5_chunk chunk = {.offset = at, .n_bytes = (uint32_t)n_bytes, .mask = mask};
-    d->index_problem = n_bytes <= UINT32_MAX ? NULL : "chunks too large to decode at once";
-    if (d->index_problem == NULL) {
-        d->index_problem = ek__hdf5_index_add(&self->grid, (uint64_t)self->file_bytes, origin,
-                                              &chunk, self->chunks);
-    }
-    d->index_found++;
-    return d->index_problem == NULL ? H5_ITER_CONT : H5_ITER_STOP;
 }
-
-static ek_status list_chunks(decision *d)
-{
-    if (H5Dchunk_iter(d->dataset, H5P_DEFAULT, add_chunk, d) < 0) {
-        d->index_problem = "a chunk index that HDF5 does not list";
-    }
-    return EK_OK;
-}
-
-#else
-
-static ek_status list_chunks(decision *d)
-{
-    const ek__hdf5 *self = d->self;
-    ek__hdf5_file file = {.fd = d->fd, .n_bytes = (uint64_t)self->file_bytes};
-    ek__hdf5_walked walked = {0};
-#if H5_VERSION_GE(1, 12, 0)
-    H5O_info1_t info;
-#else
-    H5O_info_t info;
-#endif
-    if (H5Oget_info1(d->dataset, &info) < 0) {
-        d->index_problem = "an object header that HDF5 does not place";
-        return EK_OK;
-    }
-    EK_TRY(ek__hdf5_index_walk(&file, info.addr, &self->grid, self->chunks, &walked));
-    d->index_problem = walked.problem;
-    d->index_found = walked.n_found;
-    return EK_OK;
-}
-
-#endif
 
 static ek_status read_index(decision *d)
 {
@@ -263,15 +214,12 @@ static ek_status read_index(decision *d)
     if (self->chunks == NULL) {
         return EK_ENOMEM;
     }
-    EK_TRY(list_chunks(d));
-    hsize_t expected = 0;
-    if (d->index_problem != NULL) {
-        decline(d, d->index_problem);
-    } else if (H5Dget_num_chunks(d->dataset, d->space, &expected) < 0 ||
-               expected != d->index_found) {
-        decline(d, "chunk index: another number of chunks than HDF5's");
-    } else if (d->index_found < self->grid.n_chunks && !d->has_fill) {
-        decline(d, "chunks never written and no fill value");
+    ek__hdf5_walked walked = {0};
+    EK_TRY(ek__hdf5_list_chunks(self, d->dataset, d->fd, &walked));
+    if (walked.problem != NULL) {
+        decline(d, walked.problem);
+    } else if (walked.n_found < self->grid.n_chunks) {
+        check_missing(d, walked.n_found);
     }
     return EK_OK;
 }

@@ -41,6 +41,11 @@ typedef struct ek__hdf5 {
 void ek__hdf5_read_filters(int64_t dcpl, size_t value_bytes, ek__filters *out, char *reason,
                            size_t reason_size);
 
+/* ek__hdf5_list_chunks fills self->chunks, zeroed before, for a finished grid. `dataset` is an
+ * hid_t, `fd` the open file. Fails for lack of memory only. On the io thread only (hdf5_chunks.c).
+ */
+ek_status ek__hdf5_list_chunks(const ek__hdf5 *self, int64_t dataset, int fd, ek__hdf5_walked *out);
+
 /* ek__hdf5_describe fills in the text: "chunk (shuffle, deflate)", "direct (contiguous)"
  * (hdf5_filters.c). */
 void ek__hdf5_describe(ek__hdf5 *self);

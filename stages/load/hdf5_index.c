@@ -11,6 +11,8 @@
 #define BLOCKS_MAX      256 /* pieces of an object header */
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 22)
 #define DEPTH_MAX       12
+#define NODE_HEAD       24   /* bytes of a node before its entries */
+#define NODE_BYTES      4096 /* read at once: HDF5's usual 64 entries, up to 4 dimensions */
 
 enum { MESSAGE_LAYOUT = 8, MESSAGE_CONTINUATION = 16, MESSAGE_SHARED = 2 };
 
@@ -259,6 +261,12 @@ static ek_status find_tree(walk *w, uint64_t header)
     return EK_OK;
 }
 
+/* Of a key of a node; the dimensions are those of the variable and the bytes of a value. */
+static uint64_t key_bytes_of(const walk *w)
+{
+    return 8 + 8 * ((uint64_t)w->grid->rank + 1);
+}
+
 /* A key of a leaf: stored size, filter mask, the coordinates of the first value, and 0 in place of
  * one along the bytes of a value. */
 static void read_leaf(walk *w, const uint8_t *key, uint64_t child)
@@ -278,26 +286,48 @@ static void read_leaf(walk *w, const uint8_t *key, uint64_t child)
     w->out->n_found++;
 }
 
+static ek_status walk_node(walk *w, uint64_t at, int level);
+
+/* Goes through the n entries of a node: a key and the address of what it stands for. */
+static ek_status walk_entries(walk *w, const uint8_t *entries, uint64_t n, int level)
+{
+    uint64_t key_bytes = key_bytes_of(w);
+    for (uint64_t i = 0; i < n && !failed(w); i++) {
+        const uint8_t *key = entries + i * (key_bytes + 8);
+        uint64_t child = number(key + key_bytes, 8);
+        if (level == 0) {
+            read_leaf(w, key, child);
+        } else {
+            EK_TRY(walk_node(w, child, level - 1));
+        }
+    }
+    return EK_OK;
+}
+
 /* Reads the node at `at` and those below. Levels go down by one each time and every leaf brings new
  * chunks, so a damaged tree comes to an end too. `level` is -1 for the root: any up to DEPTH_MAX.
- */
+ * A node of the usual size is read at once, with what lies behind it. */
 static ek_status walk_node(walk *w, uint64_t at, int level)
 {
-    uint8_t head[24];
-    if (!read_at(w, at, sizeof(head), head)) {
+    uint8_t node[NODE_BYTES];
+    uint64_t got = at < w->file->n_bytes ? EK_MIN(w->file->n_bytes - at, sizeof(node)) : 0;
+    if (got < NODE_HEAD || !read_at(w, at, got, node)) {
+        doubt(w, "chunk index: an address outside the file");
         return EK_OK;
     }
     bool is_root = level < 0;
-    level = is_root ? head[5] : level;
-    uint64_t n = number(head + 6, 2);
-    if (memcmp(head, "TREE", 4) != 0 || head[4] != 1 || head[5] != level || level > DEPTH_MAX ||
+    level = is_root ? node[5] : level;
+    uint64_t n = number(node + 6, 2);
+    if (memcmp(node, "TREE", 4) != 0 || node[4] != 1 || node[5] != level || level > DEPTH_MAX ||
         (n == 0 && !is_root)) {
         doubt(w, "chunk index: a damaged node");
         return EK_OK;
     }
-    uint64_t key_bytes = 8 + 8 * ((uint64_t)w->grid->rank + 1);
-    uint64_t n_bytes = n * (key_bytes + 8);
-    if (at > w->file->n_bytes - 24 || n_bytes > w->file->n_bytes - 24 - at) {
+    uint64_t n_bytes = n * (key_bytes_of(w) + 8);
+    if (n_bytes <= got - NODE_HEAD) {
+        return walk_entries(w, node + NODE_HEAD, n, level);
+    }
+    if (n_bytes > w->file->n_bytes - NODE_HEAD - at) {
         doubt(w, "chunk index: a node outside the file");
         return EK_OK;
     }
@@ -306,17 +336,9 @@ static ek_status walk_node(walk *w, uint64_t at, int level)
         return EK_ENOMEM;
     }
     ek_status rc = EK_OK;
-    bool readable = read_at(w, at + 24, n_bytes, entries);
-    for (uint64_t i = 0; readable && i < n && !failed(w); i++) {
-        const uint8_t *key = entries + i * (key_bytes + 8);
-        uint64_t child = number(key + key_bytes, 8);
-        if (level == 0) {
-            read_leaf(w, key, child);
-        } else {
-            EK_GOTO(walk_node(w, child, level - 1), done);
-        }
+    if (read_at(w, at + NODE_HEAD, n_bytes, entries)) {
+        rc = walk_entries(w, entries, n, level);
     }
-done:
     ek_free(entries);
     return rc;
 }

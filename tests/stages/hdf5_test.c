@@ -117,10 +117,11 @@ static void filters_left_out_chunk_by_chunk(void **state)
 static void many_chunks_and_headers_in_pieces(void **state)
 {
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 16; i++) {
         h5make recipe = {.filters = "sd",
                          .value_bytes = 2,
-                         .n_time = i < 4 ? 3000 : 60,
+                         .wide_nodes = i >= 8,
+                         .n_time = i % 8 < 4 ? 3000 : 60,
                          .attributes = i % 2 != 0 ? 40 : 0,
                          .header_v2 = i % 4 >= 2};
         const char *path = h5make_file("many.h5", &recipe);

@@ -295,6 +295,9 @@ static ek_status make_on_io(void *user)
     hid_t create = H5Pcreate(H5P_FILE_CREATE);
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_userblock(create, (hsize_t)r->user_block);
+    if (r->wide_nodes) {
+        H5Pset_istore_k(create, 500);
+    }
     if (r->newest) {
         H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
     } else if (r->header_v2) {

@@ -35,6 +35,7 @@ typedef struct h5make {
     bool no_fill;        /* the fill value is undefined */
     int attributes;      /* so many, in the object header */
     bool header_v2;      /* object headers of version 2 */
+    bool wide_nodes;     /* nodes of the index have up to 1000 entries rather than 64 */
     bool newest;         /* whatever this HDF5 has that is new */
     bool fixed;          /* no dimension is unlimited */
     bool bare_edges;     /* chunks at the edge have no filters; with `newest` */
