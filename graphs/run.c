@@ -316,11 +316,10 @@ static void start(ek_task *task)
     run->report->record->setup_seconds = ek__record_now() - run->began;
     ek__run_pass_began(run);
     pump(run);
-    double began = ek__record_now();
     if (ek__run_prepare(run) != EK_OK || ek__run_begin_pass(run) != EK_OK) {
         fail(run);
     }
-    run->report->times.prepare = ek__record_now() - began;
+    run->report->times.prepare = ek__record_now() - run->began;
 }
 
 /* ---- timers and signals ---- */

@@ -8,6 +8,37 @@
 
 static const ek_kernel percell_kernel = {"percell", lab_percell_host,
                                          EK_CUDA_ENTRY(lab_percell_cuda)};
+static const ek_kernel fork_kernel = {"fork", lab_no_branch, EK_CUDA_ENTRY(lab_fork_cuda)};
+static const ek_kernel join_kernel = {"join", lab_no_branch, EK_CUDA_ENTRY(lab_join_cuda)};
+
+ek_status lab_no_branch(const void *args)
+{
+    (void)args;
+    return EK_OK;
+}
+
+/* statistic_of computes one statistic of a column, as its user would write it. */
+static double statistic_of(const double *column, int64_t n, int statistic)
+{
+    double sum = 0;
+    double squares = 0;
+    double low = column[0];
+    double high = column[0];
+    for (int64_t r = 0; r < n; r++) {
+        sum += column[r];
+        low = column[r] < low ? column[r] : low;
+        high = column[r] > high ? column[r] : high;
+    }
+    if (statistic == LAB_MEAN || statistic == LAB_RANGE) {
+        return statistic == LAB_MEAN ? sum / (double)n : high - low;
+    }
+    double mean = sum / (double)n;
+    for (int64_t r = 0; r < n; r++) {
+        squares += (column[r] - mean) * (column[r] - mean);
+    }
+    double variance = squares / (double)(n - 1);
+    return statistic == LAB_VAR ? variance : sqrt(variance);
+}
 
 /* column_statistic reads a column of values `stride` apart. */
 static double column_statistic(ek_stream_view in, int64_t cell, int statistic)
@@ -45,16 +76,48 @@ ek_status lab_percell_host(const void *args)
     return EK_OK;
 }
 
-void lab_loop(const float *values, int64_t n_time, int64_t n_cells, double *out)
+ek_status lab_loop(const float *values, int64_t n_time, int64_t n_cells, double *out)
 {
-    ek_chunk_header header = {
-        .cells = n_cells, .data = values, .scale = 1, .rows = (int32_t)n_time, .dtype = EK_F32};
-    ek_stream_view view = {.header = &header};
+    double *column = ek_alloc((size_t)n_time, sizeof(double));
+    if (column == NULL) {
+        return EK_ENOMEM;
+    }
     for (int64_t cell = 0; cell < n_cells; cell++) {
+        for (int64_t r = 0; r < n_time; r++) {
+            column[r] = (double)values[r * n_cells + cell];
+        }
         for (int s = 0; s < LAB_STATISTICS; s++) {
-            out[s * n_cells + cell] = column_statistic(view, cell, s);
+            out[s * n_cells + cell] = statistic_of(column, n_time, s);
         }
     }
+    ek_free(column);
+    return EK_OK;
+}
+
+typedef struct percell_priv {
+    void *branches;
+} percell_priv;
+
+/* make_branches makes them where the device has queues that can be split. */
+static ek_status make_branches(ek_instance *self)
+{
+#ifdef EK_HAVE_CUDA
+    if (ek_backend_which(self->backend) == EK_BACKEND_CUDA) {
+        return lab_branches_create(&((percell_priv *)self->priv)->branches);
+    }
+#else
+    (void)self;
+#endif
+    return EK_OK;
+}
+
+static void percell_fini(ek_instance *self)
+{
+#ifdef EK_HAVE_CUDA
+    lab_branches_destroy(((percell_priv *)self->priv)->branches);
+#else
+    (void)self;
+#endif
 }
 
 static ek_status percell_negotiate(ek_instance *self)
@@ -81,7 +144,7 @@ static ek_status percell_negotiate(ek_instance *self)
     self->needs.state_bytes = (size_t)(LAB_STATISTICS * cells) * sizeof(double);
     self->needs.chunk_launches = (int)(LAB_STATISTICS * cells);
     self->needs.finish_launches = LAB_STATISTICS;
-    return EK_OK;
+    return make_branches(self);
 }
 
 static ek_status percell_submit(ek_instance *self, const ek_exec *exec, const ek_data *const *in,
@@ -89,14 +152,16 @@ static ek_status percell_submit(ek_instance *self, const ek_exec *exec, const ek
 {
     (void)out;
     int64_t cells = self->out.extent[EK_AXIS_CELL];
-    for (int64_t cell = 0; cell < cells; cell++) {
-        for (int s = 0; s < LAB_STATISTICS; s++) {
-            lab_percell_args args = {in[0]->stream, cell, s,
-                                     (double *)exec->state + s * cells + cell};
+    lab_percell_args args = {.in = in[0]->stream,
+                             .branches = ((percell_priv *)self->priv)->branches};
+    EK_TRY(ek_queue_launch(exec->queue, &fork_kernel, &args, sizeof args));
+    for (args.cell = 0; args.cell < cells; args.cell++) {
+        for (args.statistic = 0; args.statistic < LAB_STATISTICS; args.statistic++) {
+            args.out = (double *)exec->state + args.statistic * cells + args.cell;
             EK_TRY(ek_queue_launch(exec->queue, &percell_kernel, &args, sizeof args));
         }
     }
-    return EK_OK;
+    return ek_queue_launch(exec->queue, &join_kernel, &args, sizeof args);
 }
 
 static ek_status percell_finish(ek_instance *self, const ek_exec *exec, ek_data *out)
@@ -119,10 +184,12 @@ static const ek_stage percell_stage = {
     .name = "percell",
     .summary = "Statistics over time, one kernel for each cell and statistic.",
     .flags = EK_STAGE_DEVICE | EK_STAGE_FOLD,
+    .priv_size = sizeof(percell_priv),
     .inputs = percell_inputs,
     .negotiate = percell_negotiate,
     .submit = percell_submit,
     .finish = percell_finish,
+    .fini = percell_fini,
 };
 
 ek_node *lab_percell(ek_pipeline *pipeline, ek_node *stream)

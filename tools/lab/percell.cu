@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One block for one statistic of one cell. */
+#include "core/alloc.h"
 #include "core/backend_cuda.h"
 #include "tools/lab/percell.h"
 
 #define THREADS 256
+
+typedef struct branches {
+    cudaStream_t streams[LAB_BRANCHES];
+    cudaEvent_t fork, join[LAB_BRANCHES];
+} branches;
 
 /* block_reduce combines a value of each thread; all get the result. */
 template <typename Op> static __device__ double block_reduce(double value, Op op)
@@ -77,6 +83,65 @@ static __global__ void percell(lab_percell_args a)
 
 extern "C" ek_status lab_percell_cuda(const void *args, ek_queue *queue)
 {
-    percell<<<1, THREADS, 0, ek_cuda_stream(queue)>>>(*(const lab_percell_args *)args);
+    const lab_percell_args *a = (const lab_percell_args *)args;
+    (void)queue;
+    percell<<<1, THREADS, 0, ((branches *)a->branches)->streams[a->cell % LAB_BRANCHES]>>>(*a);
     return EK_CUDA_LAUNCHED("percell");
+}
+
+extern "C" ek_status lab_fork_cuda(const void *args, ek_queue *queue)
+{
+    branches *b = (branches *)((const lab_percell_args *)args)->branches;
+    EK_TRY(EK_CUDA(cudaEventRecord(b->fork, ek_cuda_stream(queue))));
+    for (int i = 0; i < LAB_BRANCHES; i++) {
+        EK_TRY(EK_CUDA(cudaStreamWaitEvent(b->streams[i], b->fork, 0)));
+    }
+    return EK_OK;
+}
+
+extern "C" ek_status lab_join_cuda(const void *args, ek_queue *queue)
+{
+    branches *b = (branches *)((const lab_percell_args *)args)->branches;
+    for (int i = 0; i < LAB_BRANCHES; i++) {
+        EK_TRY(EK_CUDA(cudaEventRecord(b->join[i], b->streams[i])));
+        EK_TRY(EK_CUDA(cudaStreamWaitEvent(ek_cuda_stream(queue), b->join[i], 0)));
+    }
+    return EK_OK;
+}
+
+static ek_status fill_branches(branches *b)
+{
+    EK_TRY(EK_CUDA(cudaEventCreateWithFlags(&b->fork, cudaEventDisableTiming)));
+    for (int i = 0; i < LAB_BRANCHES; i++) {
+        EK_TRY(EK_CUDA(cudaStreamCreateWithFlags(&b->streams[i], cudaStreamNonBlocking)));
+        EK_TRY(EK_CUDA(cudaEventCreateWithFlags(&b->join[i], cudaEventDisableTiming)));
+    }
+    return EK_OK;
+}
+
+extern "C" ek_status lab_branches_create(void **out)
+{
+    *out = ek_alloc(1, sizeof(branches));
+    return *out != NULL ? fill_branches((branches *)*out) : EK_ENOMEM;
+}
+
+extern "C" void lab_branches_destroy(void *made)
+{
+    branches *b = (branches *)made;
+    if (b == NULL) {
+        return;
+    }
+    for (int i = 0; i < LAB_BRANCHES; i++) {
+        if (b->streams[i] != NULL) {
+            cudaStreamDestroy(b->streams[i]);
+        }
+        if (b->join[i] != NULL) {
+            cudaEventDestroy(b->join[i]);
+        }
+    }
+    if (b->fork != NULL) {
+        cudaEventDestroy(b->fork);
+    }
+    cudaGetLastError();
+    ek_free(b);
 }

@@ -180,8 +180,8 @@ static ek_status plan_decomposition(bench *b, const lab_series *anomalies)
 }
 
 /* One round of the naive way: first half, second half. */
-static ek_status run_halves(bench *first, bench *second, const lab_series *series,
-                            lab_series *anomalies, lab_trial *out)
+static ek_status run_halves(bench *first, bench *second, const lab_series *anomalies,
+                            lab_trial *out)
 {
     ek_report *report = NULL;
     EK_TRY(ek_run(first->plan, NULL, &report));
@@ -198,7 +198,6 @@ static ek_status run_halves(bench *first, bench *second, const lab_series *serie
     out->wall_s += out->host_s;
     ek_status rc = first_fraction(report, second->result, &out->answer);
     ek_report_destroy(report);
-    (void)series;
     return rc;
 }
 
@@ -210,7 +209,7 @@ static ek_status run_naive(const lab_series *series, int rounds, lab_trial *out)
     ek_status rc = plan_anomalies(&first, series, &anomalies);
     for (int i = 0; i <= rounds && rc == EK_OK; i++) {
         lab_trial trial = {.way = LAB_EOF_NAIVE};
-        rc = run_halves(&first, &second, series, &anomalies, &trial);
+        rc = run_halves(&first, &second, &anomalies, &trial);
         if (rc == EK_OK && (i <= 1 || trial.wall_s < out->wall_s)) {
             *out = trial;
         }
@@ -228,9 +227,10 @@ static ek_status run_loop(const lab_series *series, int rounds, lab_trial *out)
     if (statistics == NULL) {
         return EK_ENOMEM;
     }
-    for (int i = 0; i < rounds; i++) {
+    ek_status rc = EK_OK;
+    for (int i = 0; i < rounds && rc == EK_OK; i++) {
         double began = now();
-        lab_loop(series->singles, series->n_time, n, statistics);
+        rc = lab_loop(series->singles, series->n_time, n, statistics);
         double seconds = now() - began;
         out->wall_s = i == 0 ? seconds : fmin(out->wall_s, seconds);
     }
@@ -239,7 +239,7 @@ static ek_status run_loop(const lab_series *series, int rounds, lab_trial *out)
         out->answer += isfinite(std) ? std / (double)n : 0;
     }
     ek_free(statistics);
-    return EK_OK;
+    return rc;
 }
 
 ek_status lab_run(lab_way way, const lab_series *series, int rounds, lab_trial *out)

@@ -24,8 +24,9 @@ typedef enum lab_way {
 typedef struct lab_trial {
     lab_way way;
     double
-        wall_s; /* from the series in memory to the answer in memory, plan and capture excluded */
-    double capture_s; /* once per run: warming up, capturing and making graphs executable */
+        wall_s; /* from the series in memory to the answer in memory, but for what is done once */
+    double
+        capture_s; /* done once: taking memory, warming up, capturing, making graphs executable */
     int64_t launches, graph_launches;
     double up_bytes, down_bytes; /* between host and device */
     double middle_bytes;         /* of these, in the middle of the work: there and back again */
