@@ -38,9 +38,10 @@ EK_API double ek_report_seconds(const ek_report *report);
 EK_API double ek_report_device_seconds(const ek_report *report);
 
 /* Where the time went, in seconds: `prepare`, what is done once before any chunk is on the device
- * (memory taken, libraries loaded, regions captured); `read`, wall time in which some chunk was being read or
- * decoded; the others as the device counts them: `upload`, `compute` (regions), `download` (of
- * chunks), `closing` (the ends of folds and the download of results). They overlap. */
+ * (memory taken, libraries loaded, regions captured); `read`, wall time in which some chunk was
+ * being read or decoded; the others as the device counts them: `upload`, `compute` (regions),
+ * `download` (of chunks), `closing` (the ends of folds and the download of results). They overlap.
+ */
 typedef struct ek_times {
     double prepare, read, upload, compute, download, closing;
 } ek_times;
