@@ -76,7 +76,7 @@ typedef struct run_record {
     double setup_seconds; /* before the first chunk could start */
     double write_seconds; /* in sinks, for chunks and results */
     size_t device_taken, pinned_taken;
-    size_t device_drop;  /* of free device memory since the plan, as the driver counts it; cuda */
+    size_t device_drop;  /* of free device memory since the plan, by the driver; 0: not known */
     size_t process_peak; /* of the process's resident memory */
 } run_record;
 

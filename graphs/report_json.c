@@ -143,12 +143,12 @@ static json_t *memory_json(const ek_report *report)
 {
     const ek_plan *plan = report->plan;
     const run_record *record = report->record;
-    bool cuda = ek_backend_which(plan->backend) == EK_BACKEND_CUDA;
     return json_pack("{s:I,s:I,s:I,s:I,s:o,s:I}", "device_planned", (json_int_t)plan->device_bytes,
                      "device_taken", (json_int_t)record->device_taken, "pinned_planned",
                      (json_int_t)plan->pinned_bytes, "pinned_taken",
                      (json_int_t)record->pinned_taken, "device_driver",
-                     cuda ? json_integer((json_int_t)record->device_drop) : json_null(),
+                     record->device_drop > 0 ? json_integer((json_int_t)record->device_drop)
+                                             : json_null(),
                      "process_peak", (json_int_t)record->process_peak);
 }
 

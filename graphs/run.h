@@ -18,9 +18,9 @@ typedef struct ek_progress {
 typedef struct ek_run_options {
     void (*on_progress)(const ek_progress *progress, void *user); /* on the calling thread */
     void *user;
-    unsigned progress_ms;  /* between calls; 0: 200 */
-    bool time_stages;      /* launch stream or serial: the device time of each stage for the report,
-                              at the cost of an event per stage and chunk */
+    unsigned progress_ms; /* between calls; 0: 200 */
+    bool detail; /* for the report: in launch stream or serial the device time of each stage, at the
+                    cost of an event per stage and chunk; on cuda the driver's count of memory */
     bool handle_interrupt; /* SIGINT and SIGTERM end the run at a chunk's end, with EK_ECANCELED */
 } ek_run_options;
 

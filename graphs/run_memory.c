@@ -122,7 +122,7 @@ static ek_status make_events(run_slot *slot)
 static ek_status make_marks(run_slot *slot)
 {
     const ek_run_state *run = slot->run;
-    if (!run->options.time_stages || run->plan->options.launch == EK_LAUNCH_GRAPH) {
+    if (!run->options.detail || run->plan->options.launch == EK_LAUNCH_GRAPH) {
         return EK_OK;
     }
     slot->marks = ek_alloc((size_t)run->plan->n_nodes, sizeof(*slot->marks));

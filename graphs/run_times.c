@@ -97,7 +97,7 @@ static void take_stock(ek_run_state *run)
             result->block != NULL ? ek__plan_result_bytes(&plan->nodes[i].instance.out) : 0;
     }
     ek_backend_props props;
-    if (ek_backend_which(plan->backend) == EK_BACKEND_CUDA &&
+    if (run->options.detail && ek_backend_which(plan->backend) == EK_BACKEND_CUDA &&
         ek_backend_get_props(plan->backend, &props) == EK_OK &&
         props.free_bytes < plan->props.free_bytes) {
         record->device_drop = plan->props.free_bytes - props.free_bytes;

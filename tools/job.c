@@ -52,7 +52,7 @@ ek_status job_execute(job_run *run)
 {
     bool watched = !run->job->quiet && isatty(STDERR_FILENO) != 0;
     ek_run_options options = {.on_progress = watched ? progress_show : NULL,
-                              .time_stages = run->job->report != NULL,
+                              .detail = run->job->report != NULL,
                               .handle_interrupt = true};
     ek_status rc = ek_run(run->plan, &options, &run->report);
     progress_clear();
