@@ -19,8 +19,8 @@
 EK_BEGIN_DECLS
 
 #define EK_STAGE_API    1
-#define EK_ARRAYS_MAX   12
-#define EK_SPEC_ATTRS   8
+#define EK_ARRAYS_MAX   24
+#define EK_SPEC_ATTRS   16
 #define EK_STAGE_INPUTS 4
 #define EK_SWEEPS_MAX   4
 

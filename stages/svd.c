@@ -2,25 +2,26 @@
 /* The svd stage: A = U S V^T of a stream A [time, cells], all in float64. With anomalies this is an
  * EOF analysis: EOF i is row i of V^T (unit norm), its principal component PC i = u_i s_i (the
  * field's units), its eigenvalue s_i^2/(n - 1), its share of the variance s_i^2/trace(A A^T), of
- * all modes. Cells count alike: there is no area weight.
+ * all modes. Cells count alike: there is no area weight. With centring=mean the mean of each cell
+ * over time is taken from it here, so that a stream of values will do.
  *
  * The Gram matrix of the shorter side is decomposed (Sirovich's method of snapshots where that is
- * time) and the other side's vectors come by projection. A singular value s_i carries a relative
- * error of about eps (s_1/s_i)^2; those up to s_1 sqrt(max(n, p) eps) are indistinguishable from
- * zero and beyond the rank. As U S V^T = (-U) S (-V)^T, signs are chosen: the largest value of each
- * EOF is positive; of values within 1e-6 of it, the first in cell order decides.
+ * time) and the other side's vectors come by projection: all modes by syevd, a few of many by the
+ * filtered iteration of svd_block.h. A singular value s_i carries a relative error of about
+ * eps (s_1/s_i)^2; those up to s_1 sqrt(max(n, p) eps) are indistinguishable from zero and beyond
+ * the rank. As U S V^T = (-U) S (-V)^T, signs are chosen: the largest value of each EOF is
+ * positive; of values within 1e-6 of it, the first in cell order decides.
  *
  * A cell that is missing at some step is left out and has NaN in every EOF. Equals
  * numpy.linalg.svd(A, full_matrices=False) up to signs. */
 #include "stages/svd.h"
 
 #include "stages/naming.h"
-#include "stages/svd_kernels.h"
+#include "stages/svd_block.h"
+#include "stages/svd_result.h"
 
 #include "core/log.h"
 #include "core/memory.h"
-
-#include <string.h>
 
 #define DEFINE_KERNEL(kernel)                                                                      \
     static const ek_kernel kernel##_kernel = {                                                     \
@@ -28,33 +29,13 @@
         .host = ek__svd_##kernel##_host,                                                           \
         .cuda = EK_CUDA_ENTRY(ek__svd_##kernel##_cuda),                                            \
     };
+EK__SVD_KERNELS(DEFINE_KERNEL)
 
-DEFINE_KERNEL(invent)
-DEFINE_KERNEL(store)
-DEFINE_KERNEL(mask)
-DEFINE_KERNEL(gram)
-DEFINE_KERNEL(measure)
-DEFINE_KERNEL(eigen)
-DEFINE_KERNEL(spectrum)
-DEFINE_KERNEL(vectors)
-DEFINE_KERNEL(project)
-DEFINE_KERNEL(sign)
-
+/* In the order in which they run; `mirror` for chebyshev only. */
 static const ek_kernel *const finish_kernels[] = {
-    &mask_kernel,     &gram_kernel,    &measure_kernel, &eigen_kernel,
-    &spectrum_kernel, &vectors_kernel, &project_kernel, &sign_kernel,
-};
-
-/* The arrays of the result, in this order. */
-enum {
-    OUT_EOF,
-    OUT_PC,
-    OUT_SINGULAR_VALUE,
-    OUT_EIGENVALUE,
-    OUT_VARIANCE_FRACTION,
-    OUT_TOTAL_VARIANCE,
-    OUT_N_CELLS_USED,
-    OUT_RANK,
+    &center_kernel, &gram_kernel,     &mirror_kernel,   &measure_kernel,
+    &eigen_kernel,  &spectrum_kernel, &vectors_kernel,  &project_kernel,
+    &sign_kernel,   &overlap_kernel,  &conclude_kernel,
 };
 
 /* `shape` has the sizes only; each call adds the addresses it works with. */
@@ -75,6 +56,7 @@ static size_t lay_out_state(ek__svd_args *args, void *base)
 {
     size_t at = 0;
     args->bad = take(base, &at, args->p, 1);
+    args->mean = take(base, &at, args->p, sizeof(double));
     args->a = take(base, &at, args->n * args->p, sizeof(double));
     return at;
 }
@@ -83,11 +65,10 @@ static size_t lay_out_scratch(ek__svd_args *args, void *base)
 {
     size_t at = 0;
     int64_t m = args->order;
-    bool apart = args->solver.n_vectors < m;
     args->gram = take(base, &at, m * m, sizeof(double));
-    args->values = take(base, &at, m, sizeof(double));
+    args->values = take(base, &at, args->solver.n_values, sizeof(double));
     args->vectors = args->gram;
-    if (apart) {
+    if (args->solver.kind != EK_SVD_CHEBYSHEV && args->solver.n_vectors < m) {
         args->vectors = take(base, &at, m * args->solver.n_vectors, sizeof(double));
     }
     args->scaled = NULL;
@@ -97,15 +78,26 @@ static size_t lay_out_scratch(ek__svd_args *args, void *base)
     args->facts = take(base, &at, 1, sizeof(ek__svd_facts));
     args->work = take(base, &at, args->solver.work_bytes, 1);
     args->integers = take(base, &at, args->solver.integer_bytes, 1);
+    if (args->solver.kind == EK_SVD_CHEBYSHEV) {
+        ek__svd_block_lay_out(&args->solver.block, m, args->work);
+        args->vectors = args->solver.block.q;
+    }
     return at;
 }
 
-static ek_status check_size(const ek_spec *in)
+static int removed(const ek_instance *self)
 {
+    const ek_svd_options *options = self->options;
+    return EK_MAX(self->in[0]->n_removed, options->centring == EK_SVD_CENTRING_MEAN ? 1 : 0);
+}
+
+static ek_status check_size(const ek_instance *self)
+{
+    const ek_spec *in = self->in[0];
     const char *name = ek__spec_words(in).name;
     int64_t n = in->extent[EK_AXIS_TIME];
     int64_t p = in->extent[EK_AXIS_CELL];
-    if (n < 2 || n - in->n_removed < 1) {
+    if (n < 2 || n - removed(self) < 1) {
         return EK_FAIL(EK_EDATA, "an EOF analysis needs at least 2 time steps; '%s' has %lld", name,
                        (long long)n);
     }
@@ -123,7 +115,7 @@ static int64_t plan_modes(const ek_instance *self, const ek_spec *in)
     const ek_svd_options *options = self->options;
     int64_t n = in->extent[EK_AXIS_TIME];
     int64_t p = in->extent[EK_AXIS_CELL];
-    int64_t most = EK_MIN(n - in->n_removed, p);
+    int64_t most = EK_MIN(n - removed(self), p);
     if (options->modes > most) {
         ek_log(EK_LOG_NOTE,
                "%s: %lld modes were asked for; %lld time steps and %lld cells have at most %lld",
@@ -132,88 +124,45 @@ static int64_t plan_modes(const ek_instance *self, const ek_spec *in)
     return options->modes > 0 ? EK_MIN(options->modes, most) : most;
 }
 
+/* few says whether `modes` leading modes are few enough of all for the filtered iteration: its
+ * some dozen products with a block then cost less than a tridiagonalisation. */
+static bool few(int64_t order, int64_t modes)
+{
+    int64_t size = ek__svd_block_size(order, modes);
+    return 8 * size <= order && size <= EK__SVD_BLOCK_MAX;
+}
+
 static ek_status choose_solver(ek_instance *self, svd_priv *priv)
 {
+    const ek_svd_options *options = self->options;
     ek__svd_args *shape = &priv->shape;
+    shape->solver.kind = options->solver;
+    if (options->solver == EK_SVD_AUTO) {
+        shape->solver.kind = few(shape->order, shape->modes) ? EK_SVD_CHEBYSHEV : EK_SVD_SYEVD;
+    }
+    if (shape->solver.kind == EK_SVD_CHEBYSHEV &&
+        ek__svd_block_size(shape->order, shape->modes) > EK__SVD_BLOCK_MAX) {
+        return EK_FAIL(EK_ENOTSUP,
+                       "solver=chebyshev takes up to %d modes; here they are %lld: say how many "
+                       "you want with modes, or use solver=syevd",
+                       EK__SVD_BLOCK_MAX / 2, (long long)shape->modes);
+    }
 #ifdef EK_HAVE_CUDA
     if (priv->cuda) {
-        self->needs.eager = "cuSOLVER syevd cannot be captured";
-        return ek__svd_solver_cuda(&shape->solver, self->backend, shape->order);
+        self->needs.eager = "the solver's length depends on the data";
+        return ek__svd_solver_cuda(shape, self->backend);
     }
 #endif
     self->needs.eager = "LAPACK runs on the host";
-    return ek__svd_solver_host(&shape->solver, shape->order, shape->modes);
-}
-
-static ek_array_spec *add(ek_spec *out, const char *name, int n_axes, ek_axis second,
-                          const char *long_name)
-{
-    ek_array_spec *array = ek_spec_add(out, name, EK_F64, n_axes, EK_AXIS_MODE, second);
-    ek__text_set(array->long_name, sizeof array->long_name, "%s", long_name);
-    ek__text_set(array->units, sizeof array->units, "1");
-    return array;
-}
-
-static void describe_arrays(ek_spec *out, const ek__words *words)
-{
-    const size_t units_size = sizeof out->arrays[0].units;
-    const size_t comment_size = sizeof out->arrays[0].comment;
-    ek_array_spec *a = add(out, "eof", 2, EK_AXIS_CELL, "empirical orthogonal functions");
-    ek__text_set(a->comment, comment_size,
-                 "unit norm over the cells used, no area weight; the largest value of each is "
-                 "positive; missing where a cell is missing at some step");
-    a = add(out, "pc", 2, EK_AXIS_TIME, "principal component time series");
-    ek__text_set(a->units, units_size, "%s", words->units);
-    ek__text_set(a->comment, comment_size, "projection of the field on each EOF: u times s");
-    a = add(out, "singular_value", 1, EK_AXIS_CELL, "singular values");
-    ek__text_set(a->units, units_size, "%s", words->units);
-    a = add(out, "eigenvalue", 1, EK_AXIS_CELL, "eigenvalues of the covariance matrix");
-    ek__units_squared(a->units, units_size, words->units);
-    ek__text_set(a->comment, comment_size,
-                 "singular value squared over N-1: variance of the mode, summed over cells");
-    a = add(out, "variance_fraction", 1, EK_AXIS_CELL, "fraction of the total variance");
-    ek__text_set(a->comment, comment_size, "of the variance of all modes, computed or not");
-    a = add(out, "total_variance", 0, EK_AXIS_CELL, "variance of all modes, summed over cells");
-    ek__units_squared(a->units, units_size, words->units);
-    a = add(out, "n_cells_used", 0, EK_AXIS_CELL, "number of cells that are never missing");
-    a->dtype = EK_I32;
-    a = add(out, "rank", 0, EK_AXIS_CELL, "number of modes that are not zero but for rounding");
-    a->dtype = EK_I32;
-}
-
-static void describe(ek_instance *self, const svd_priv *priv)
-{
-    const ek_spec *in = self->in[0];
-    const ek__svd_args *shape = &priv->shape;
-    ek_spec *out = &self->out;
-    memset(out, 0, sizeof *out);
-    out->kind = EK_RESULT;
-    out->space = EK_SPACE_DEVICE;
-    out->field = in->field;
-    out->extent[EK_AXIS_TIME] = shape->n;
-    out->extent[EK_AXIS_CELL] = shape->p;
-    out->extent[EK_AXIS_MODE] = shape->modes;
-    ek__words words = ek__spec_words(in);
-    describe_arrays(out, &words);
-
-    const char *library = "LAPACK dsyevd";
-    if (priv->cuda) {
-        library = "cuSOLVER syevd";
-    } else if (shape->solver.n_vectors < shape->order) {
-        library = "LAPACK dsytrd, dsterf, dstebz, dstein";
-    }
-    ek_spec_attr(out, "solver", "%s Gram float64, %s", ek__svd_time(shape) ? "time" : "space",
-                 library);
-    ek_spec_attr(out, "centring", "%s",
-                 in->n_removed > 0 ? "the time mean of each cell is removed" : "none");
-    ek_spec_attr(out, "sign_rule", "the largest value of each EOF is positive");
+    return ek__svd_solver_host(shape);
 }
 
 static ek_status svd_negotiate(ek_instance *self)
 {
     svd_priv *priv = self->priv;
+    const ek_svd_options *options = self->options;
     const ek_spec *in = self->in[0];
-    EK_TRY(check_size(in));
+    EK_TRY(check_size(self));
     ek__svd_args *shape = &priv->shape;
     priv->cuda = ek_backend_which(self->backend) == EK_BACKEND_CUDA;
     shape->n = in->extent[EK_AXIS_TIME];
@@ -221,18 +170,20 @@ static ek_status svd_negotiate(ek_instance *self)
     shape->chunk_rows = in->chunk_rows;
     shape->order = EK_MIN(shape->n, shape->p);
     shape->modes = plan_modes(self, in);
-    shape->limit = shape->n - in->n_removed;
-    if (in->n_removed == 0) {
+    shape->centred = options->centring == EK_SVD_CENTRING_MEAN ? 1 : 0;
+    shape->limit = shape->n - removed(self);
+    if (removed(self) == 0) {
         ek_log(EK_LOG_NOTE, "%s: no mean is removed from '%s'; the modes include it", self->name,
                ek__spec_words(in).name);
     }
     EK_TRY(choose_solver(self, priv));
-    describe(self, priv);
+    ek__svd_describe(self, shape, priv->cuda);
     self->needs.state_bytes = lay_out_state(shape, NULL);
     self->needs.scratch_bytes = lay_out_scratch(shape, NULL);
     self->needs.status_bytes = sizeof(ek__svd_facts);
     self->needs.chunk_launches = 1;
-    self->needs.finish_launches = (int)EK_COUNT(finish_kernels) + 1;
+    bool leading = shape->solver.kind == EK_SVD_CHEBYSHEV; /* one more: `mirror` */
+    self->needs.finish_launches = (int)EK_COUNT(finish_kernels) + (leading ? 1 : 0);
     return EK_OK;
 }
 
@@ -260,16 +211,11 @@ static ek_status enqueue_finish(ek__svd_args args, const ek_exec *exec, ek_data 
 {
     lay_out_state(&args, exec->state);
     lay_out_scratch(&args, exec->scratch);
-    args.eof = out->array[OUT_EOF];
-    args.pc = out->array[OUT_PC];
-    args.singular_value = out->array[OUT_SINGULAR_VALUE];
-    args.eigenvalue = out->array[OUT_EIGENVALUE];
-    args.variance_fraction = out->array[OUT_VARIANCE_FRACTION];
-    args.total_variance = out->array[OUT_TOTAL_VARIANCE];
-    args.n_cells_used = out->array[OUT_N_CELLS_USED];
-    args.rank = out->array[OUT_RANK];
+    ek__svd_place(&args, out);
     for (size_t i = 0; i < EK_COUNT(finish_kernels); i++) {
-        EK_TRY(ek_queue_launch(exec->queue, finish_kernels[i], &args, sizeof args));
+        if (finish_kernels[i] != &mirror_kernel || args.solver.kind == EK_SVD_CHEBYSHEV) {
+            EK_TRY(ek_queue_launch(exec->queue, finish_kernels[i], &args, sizeof args));
+        }
     }
     return ek_queue_copy(exec->queue, exec->status, args.facts, sizeof *args.facts);
 }
@@ -284,8 +230,11 @@ static ek_status svd_rehearse(ek_instance *self, const ek_exec *exec, ek_data *o
     if (args.order > REHEARSAL_ORDER) {
         int64_t order = REHEARSAL_ORDER / 2;
         args.n = ek__svd_time(&priv->shape) ? order : order + 1;
-        args.p = args.order = args.limit = args.solver.n_vectors = order;
+        args.p = args.order = args.limit = order;
         args.modes = EK_MIN(args.modes, order);
+        if (args.solver.kind != EK_SVD_CHEBYSHEV) {
+            args.solver.n_values = args.solver.n_vectors = order;
+        }
     }
     lay_out_state(&args, exec->state);
     EK_TRY(ek_queue_fill(exec->queue, args.bad, 0, (size_t)args.p));
@@ -303,34 +252,7 @@ static ek_status svd_collect(ek_instance *self, const ek_exec *exec, ek_data *ou
 {
     const svd_priv *priv = self->priv;
     const ek__svd_facts *facts = exec->status;
-    const char *name = ek__spec_words(self->in[0]).name;
-    if (facts->n_used == 0) {
-        return EK_FAIL(EK_EDATA,
-                       "every cell of '%s' is missing at some step, so none is left to decompose; "
-                       "choose a period without gaps",
-                       name);
-    }
-    if (facts->total == 0.0) {
-        return EK_FAIL(EK_EDATA, "'%s' does not vary: all its values are zero, so it has no modes",
-                       name);
-    }
-    if (facts->info != 0) {
-        return EK_FAIL_CODE(priv->cuda ? EK_ECUSOLVER : EK_ELAPACK, facts->info,
-                            "the eigensolver did not converge for '%s' (info %d); look for "
-                            "values that are infinite or absurdly large",
-                            name, (int)facts->info);
-    }
-    if (facts->rank < 1) {
-        return EK_FAIL(EK_EDATA,
-                       "'%s' has no finite variance; look for values that are infinite or "
-                       "absurdly large",
-                       name);
-    }
-    int64_t left_out = priv->shape.p - facts->n_used;
-    if (left_out > 0) {
-        ek_log(EK_LOG_NOTE, "%s: %lld of %lld cells are missing at some step and are left out",
-               self->name, (long long)left_out, (long long)priv->shape.p);
-    }
+    EK_TRY(ek__svd_judge(self, &priv->shape, facts, priv->cuda));
     out->extent[EK_AXIS_MODE] = EK_MIN(priv->shape.modes, facts->rank);
     return EK_OK;
 }
@@ -345,6 +267,19 @@ static void svd_fini(ek_instance *self)
 #endif
 }
 
+static const ek_choice solvers[] = {
+    {"auto", EK_SVD_AUTO, "chebyshev where the modes wanted are few of many, else syevd"},
+    {"syevd", EK_SVD_SYEVD, "all eigenvalues of the Gram matrix"},
+    {"chebyshev", EK_SVD_CHEBYSHEV, "leading eigenpairs of the Gram matrix, iterated"},
+    {NULL, 0, NULL},
+};
+
+static const ek_choice centrings[] = {
+    {"none", EK_SVD_CENTRING_NONE, "values are taken as they come"},
+    {"mean", EK_SVD_CENTRING_MEAN, "the mean of each cell over time is removed"},
+    {NULL, 0, NULL},
+};
+
 static const ek_option svd_options[] = {
     {.name = "modes",
      .type = EK_OPTION_INT,
@@ -353,11 +288,23 @@ static const ek_option svd_options[] = {
      .min = 0,
      .max = INT64_MAX,
      .help = "leading modes wanted; 0: all"},
+    {.name = "solver",
+     .type = EK_OPTION_ENUM,
+     .offset = offsetof(ek_svd_options, solver),
+     .fallback = "auto",
+     .choices = solvers,
+     .help = "how the modes are found"},
+    {.name = "centring",
+     .type = EK_OPTION_ENUM,
+     .offset = offsetof(ek_svd_options, centring),
+     .fallback = "none",
+     .choices = centrings,
+     .help = "what is removed from each cell first"},
     {.name = NULL},
 };
 
 static const ek_port svd_inputs[] = {
-    {"in", EK_STREAM, true, "the stream to decompose, as a rule of anomalies"},
+    {"in", EK_STREAM, true, "the stream to decompose: anomalies, or values with centring"},
     {NULL, 0, false, NULL},
 };
 

@@ -1,47 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The svd stage's cuBLAS and cuSOLVER calls. */
+#include "stages/svd_cuda.h"
+
 #include "core/alloc.h"
-#include "core/backend_cuda.h"
-#include "stages/svd_kernels.h"
 
-ek_status ek__svd_solver_cuda(ek__svd_solver *solver, ek_backend *backend, int64_t order)
+ek_status ek__svd_widest_cuda(const void *args, ek_queue *queue);
+
+static ek_status plan_syevd(ek__svd_args *args, ek_queue *queue)
 {
-    ek_queue *queue = NULL;
+    ek__svd_cuda *host = args->solver.host;
     cusolverDnHandle_t handle = NULL;
-    cusolverDnParams_t params = NULL;
     size_t work = 0, host_work = 0;
-    ek_status rc = EK_OK;
-
-    EK_GOTO(ek_queue_create(backend, &queue), done);
-    EK_GOTO(ek_cuda_solver(queue, &handle), done);
-    EK_GOTO(EK_CUSOLVER(cusolverDnCreateParams(&params)), done);
-    solver->params = params;
-    EK_GOTO(EK_CUSOLVER(cusolverDnXsyevd_bufferSize(
-                handle, params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F,
-                NULL, order, CUDA_R_64F, NULL, CUDA_R_64F, &work, &host_work)),
-            done);
-    solver->host_work = ek_alloc(1, host_work);
-    if (solver->host_work == NULL) {
-        rc = EK_ENOMEM;
-        goto done;
+    EK_TRY(ek_cuda_solver(queue, &handle));
+    EK_TRY(EK_CUSOLVER(cusolverDnCreateParams(&host->params)));
+    EK_TRY(EK_CUSOLVER(cusolverDnXsyevd_bufferSize(
+        handle, host->params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, args->order,
+        CUDA_R_64F, NULL, args->order, CUDA_R_64F, NULL, CUDA_R_64F, &work, &host_work)));
+    host->work = ek_alloc(1, host_work);
+    if (host->work == NULL) {
+        return EK_ENOMEM;
     }
-    solver->host_work_bytes = host_work;
-    solver->work_bytes = (int64_t)work;
-    solver->n_vectors = order;
+    host->work_bytes = host_work;
+    args->solver.work_bytes = (int64_t)work;
+    args->solver.n_values = args->solver.n_vectors = args->order;
+    return EK_OK;
+}
 
-done:
+static void plan_block(ek__svd_args *args)
+{
+    ek__svd_solver *solver = &args->solver;
+    solver->descending = 1;
+    solver->block.size = ek__svd_block_size(args->order, args->modes);
+    solver->n_values = solver->n_vectors = solver->block.size;
+    solver->work_bytes = ek__svd_block_lay_out(&solver->block, args->order, NULL);
+}
+
+ek_status ek__svd_solver_cuda(ek__svd_args *args, ek_backend *backend)
+{
+    args->solver.host = ek_alloc(1, sizeof(ek__svd_cuda));
+    if (args->solver.host == NULL) {
+        return EK_ENOMEM;
+    }
+    if (args->solver.kind == EK_SVD_CHEBYSHEV) {
+        plan_block(args);
+        return EK_OK;
+    }
+    ek_queue *queue = NULL;
+    EK_TRY(ek_queue_create(backend, &queue));
+    ek_status rc = plan_syevd(args, queue);
     ek_queue_destroy(queue);
     return rc;
 }
 
 void ek__svd_solver_free_cuda(ek__svd_solver *solver)
 {
-    if (solver->params != NULL) {
-        cusolverDnDestroyParams(solver->params);
+    ek__svd_cuda *host = solver->host;
+    if (host == NULL) {
+        return;
     }
-    ek_free(solver->host_work);
-    solver->params = NULL;
-    solver->host_work = NULL;
+    if (host->params != NULL) {
+        cusolverDnDestroyParams(host->params);
+    }
+    if (host->loop != NULL) {
+        cudaGraphExecDestroy(host->loop);
+    }
+    ek_free(host->work);
+    ek_free(host);
+    solver->host = NULL;
 }
 
 ek_status ek__svd_gram_cuda(const void *ptr, ek_queue *queue)
@@ -59,14 +84,16 @@ ek_status ek__svd_gram_cuda(const void *ptr, ek_queue *queue)
 ek_status ek__svd_eigen_cuda(const void *ptr, ek_queue *queue)
 {
     const ek__svd_args *args = ptr;
-    const ek__svd_solver *solver = &args->solver;
+    if (args->solver.kind == EK_SVD_CHEBYSHEV) {
+        return ek__svd_iterate_cuda(args, queue);
+    }
+    const ek__svd_cuda *host = args->solver.host;
     cusolverDnHandle_t handle = NULL;
     EK_TRY(ek_cuda_solver(queue, &handle));
-    return EK_CUSOLVER(cusolverDnXsyevd(handle, solver->params, CUSOLVER_EIG_MODE_VECTOR,
-                                        CUBLAS_FILL_MODE_LOWER, args->order, CUDA_R_64F, args->gram,
-                                        args->order, CUDA_R_64F, args->values, CUDA_R_64F,
-                                        args->work, (size_t)solver->work_bytes, solver->host_work,
-                                        solver->host_work_bytes, &args->facts->info));
+    return EK_CUSOLVER(cusolverDnXsyevd(
+        handle, host->params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, args->order,
+        CUDA_R_64F, args->gram, args->order, CUDA_R_64F, args->values, CUDA_R_64F, args->work,
+        (size_t)args->solver.work_bytes, host->work, host->work_bytes, &args->facts->info));
 }
 
 /* Over time: EOF^T = A^T (u/s). Over space: pc^T = A EOF^T. */
@@ -84,4 +111,16 @@ ek_status ek__svd_project_cuda(const void *ptr, ek_queue *queue)
     return EK_CUBLAS(cublasDgemm_64(blas, CUBLAS_OP_T, CUBLAS_OP_N, args->n, args->modes, args->p,
                                     &one, args->a, args->p, args->eof, args->p, &zero, args->pc,
                                     args->n));
+}
+
+/* V^T V takes the place of the Gram matrix. */
+ek_status ek__svd_overlap_cuda(const void *ptr, ek_queue *queue)
+{
+    const ek__svd_args *args = ptr;
+    cublasHandle_t blas = NULL;
+    const double one = 1.0, zero = 0.0;
+    EK_TRY(ek_cuda_blas(queue, &blas));
+    EK_TRY(EK_CUBLAS(cublasDsyrk_64(blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, args->modes, args->p,
+                                    &one, args->eof, args->p, &zero, args->gram, args->modes)));
+    return ek__svd_widest_cuda(args, queue);
 }

@@ -30,17 +30,53 @@ ek_status ek__svd_store_host(const void *ptr)
     return EK_OK;
 }
 
-/* A cell that is missing at some step takes no part: its column is zero. */
-ek_status ek__svd_mask_host(const void *ptr)
+/* The mean over time of each cell, as the first value and the mean difference from it. */
+static void find_means(const ek__svd_args *args)
+{
+    memset(args->mean, 0, (size_t)args->p * sizeof(double));
+    for (int64_t t = 1; args->centred != 0 && t < args->n; t++) {
+        const double *a = args->a + t * args->p;
+        for (int64_t c = 0; c < args->p; c++) {
+            args->mean[c] += a[c] - args->a[c];
+        }
+    }
+    for (int64_t c = 0; args->centred != 0 && c < args->p; c++) {
+        args->mean[c] = args->a[c] + args->mean[c] / (double)args->n;
+    }
+}
+
+/* Takes the mean from every cell, where asked for. A cell that is missing at some step takes no
+ * part: its column is zero. */
+ek_status ek__svd_center_host(const void *ptr)
 {
     const ek__svd_args *args = ptr;
-    if (memchr(args->bad, 1, (size_t)args->p) == NULL) {
+    find_means(args);
+    if (args->centred == 0 && memchr(args->bad, 1, (size_t)args->p) == NULL) {
         return EK_OK;
     }
     for (int64_t t = 0; t < args->n; t++) {
         double *a = args->a + t * args->p;
         for (int64_t c = 0; c < args->p; c++) {
-            a[c] = args->bad[c] != 0 ? 0.0 : a[c];
+            a[c] = args->bad[c] != 0 ? 0.0 : a[c] - args->mean[c];
+        }
+    }
+    return EK_OK;
+}
+
+#define TILE 64
+
+/* Fills the upper triangle of the Gram matrix from the lower, tile by tile. */
+ek_status ek__svd_mirror_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    int64_t m = args->order;
+    for (int64_t left = 0; left < m; left += TILE) {
+        for (int64_t top = left; top < m; top += TILE) {
+            for (int64_t j = left; j < EK_MIN(left + TILE, m); j++) {
+                for (int64_t i = EK_MAX(top, j + 1); i < EK_MIN(top + TILE, m); i++) {
+                    args->gram[i * m + j] = args->gram[j * m + i];
+                }
+            }
         }
     }
     return EK_OK;
@@ -69,7 +105,7 @@ ek_status ek__svd_spectrum_host(const void *ptr)
     ek__svd_facts *facts = args->facts;
     double cut = ek__svd_cut(args);
     int64_t rank = 0;
-    while (rank < args->order && ek__svd_singular(args, rank) > cut) {
+    while (rank < ek__svd_ranked(args) && ek__svd_singular(args, rank) > cut) {
         rank++;
     }
     rank = EK_MIN(rank, EK_MIN(args->limit, facts->n_used));
@@ -127,8 +163,8 @@ static extent measure_mode(const ek__svd_args *args, const double *eof)
     return e;
 }
 
-/* Fixes each mode's sign, brings its EOF to unit norm (it has lost some of it where s is small) and
- * blanks the cells left out. */
+/* Fixes each mode's sign and brings its EOF to unit norm: it has lost some of it where s is small.
+ */
 ek_status ek__svd_sign_host(const void *ptr)
 {
     const ek__svd_args *args = ptr;
@@ -138,11 +174,31 @@ ek_status ek__svd_sign_host(const void *ptr)
         double sign = eof[e.first] < 0.0 ? -1.0 : 1.0;
         double factor = e.squares > 0.0 ? sign / sqrt(e.squares) : 0.0;
         for (int64_t c = 0; c < args->p; c++) {
-            eof[c] = args->bad[c] != 0 ? (double)NAN : eof[c] * factor;
+            eof[c] = args->bad[c] != 0 ? 0.0 : eof[c] * factor;
         }
         for (int64_t t = 0; t < args->n; t++) {
             args->pc[i * args->n + t] *= sign;
         }
+    }
+    return EK_OK;
+}
+
+/* Blanks the cells left out and puts out the facts. */
+ek_status ek__svd_conclude_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    for (int64_t c = 0; c < args->p; c++) {
+        if (args->mean_out != NULL) {
+            args->mean_out[c] = args->bad[c] != 0 ? (double)NAN : args->mean[c];
+        }
+        for (int64_t i = 0; args->bad[c] != 0 && i < args->modes; i++) {
+            args->eof[i * args->p + c] = (double)NAN;
+        }
+    }
+    *args->orthogonality = args->facts->overlap;
+    if (args->residual != NULL) {
+        *args->residual = args->facts->residual;
+        *args->n_multiplies = args->facts->multiplies;
     }
     return EK_OK;
 }

@@ -9,26 +9,55 @@
 #define EK_STAGES_SVD_KERNELS_H
 
 #include "stages/kernels.h"
+#include "stages/svd.h"
 
 EK_BEGIN_DECLS
 
 /* What finish finds out besides the arrays, for the host to look at. */
 typedef struct ek__svd_facts {
-    double total; /* sum of all squared values */
+    double total;    /* sum of all squared values */
+    double residual; /* chebyshev: largest |C v - lambda v| over lambda_1, else NaN */
+    double overlap;  /* largest entry of V^T V - I, of the EOFs within the rank */
     int64_t n_used;
-    int32_t info; /* of the eigensolver; 0: success */
+    int32_t info; /* of the solver; 0: success */
     int32_t rank;
+    int32_t multiplies; /* of the Gram matrix with the block; 0: not chebyshev */
+    int32_t reserved;
 } ek__svd_facts;
+
+/* The state of the filtered iteration (svd_block.h). */
+typedef struct ek__svd_control {
+    double center;   /* half of the interval [0, 2 center] that the filter damps */
+    double residual; /* largest |C q - theta q| over theta_1, of the modes wanted */
+    int32_t degree;  /* of the next filter */
+    int32_t step;    /* multiplications left of the present one */
+    int32_t rounds;  /* done */
+    int32_t multiplies;
+    int32_t running; /* 1: another round is needed */
+    int32_t converged;
+} ek__svd_control;
+
+/* What the filtered iteration works with, in scratch. */
+typedef struct ek__svd_block {
+    int64_t size;             /* columns */
+    double *q, *z;            /* order x size: Ritz vectors, and the Gram matrix times them */
+    double *y, *last;         /* order x size: filter terms */
+    double *small, *rotation; /* size x size */
+    double *norm;             /* size: residual norms */
+    int32_t *dependent;       /* size: 1 for a column that the others span */
+    ek__svd_control *control;
+} ek__svd_block;
 
 /* What a solver works with, chosen in negotiate. */
 typedef struct ek__svd_solver {
+    int32_t kind;          /* ek_svd_solver, not AUTO */
+    int32_t descending;    /* 1: values and vectors begin with the largest; else they end with it */
     int64_t work_bytes;    /* in scratch */
     int64_t integer_bytes; /* in scratch, host only */
-    int64_t n_vectors;     /* eigenvectors it makes: all of them (in place of the Gram matrix), or
-                              the leading ones, in a matrix of their own */
-    void *host_work;       /* CUDA only, with its bytes and the solver's parameter object */
-    size_t host_work_bytes;
-    void *params;
+    int64_t n_values;
+    int64_t n_vectors; /* all (syevd: in place of the Gram matrix), or leading ones, apart */
+    void *host;        /* CUDA only: what the solver holds on the host */
+    ek__svd_block block;
 } ek__svd_solver;
 
 typedef struct ek__svd_args {
@@ -38,12 +67,15 @@ typedef struct ek__svd_args {
     int64_t order;      /* of the Gram matrix: the smaller of n and p */
     int64_t modes;      /* planned */
     int64_t limit;      /* what rank cannot exceed: n less what centring removed */
+    int32_t centred;    /* 1: the mean of each cell is removed here */
+    int32_t reserved;
 
     double *a;       /* n x p */
+    double *mean;    /* per cell; zero where not centred */
     uint8_t *bad;    /* per cell: 1 if it is missing at some step */
     double *gram;    /* order x order; the lower triangle, counted in columns */
-    double *values;  /* order eigenvalues, ascending */
-    double *vectors; /* order x n_vectors, ascending */
+    double *values;  /* eigenvalues */
+    double *vectors; /* order x n_vectors */
     double *scaled;  /* n <= p: n x modes, u/s; else NULL */
     ek__svd_facts *facts;
     void *work;
@@ -51,8 +83,11 @@ typedef struct ek__svd_args {
     ek__svd_solver solver;
 
     double *eof, *pc; /* modes x p, modes x n; row-major */
-    double *singular_value, *eigenvalue, *variance_fraction, *total_variance;
+    double *singular_value, *eigenvalue, *variance_fraction, *total_variance, *mean_out;
+    double *orthogonality;
     int32_t *n_cells_used, *rank;
+    double *residual;      /* chebyshev only, as is the next; else NULL */
+    int32_t *n_multiplies; /* of the Gram matrix */
 } ek__svd_args;
 
 /* ek__svd_time says whether the Gram matrix is the one over time. */
@@ -64,13 +99,14 @@ static inline EK_HD bool ek__svd_time(const ek__svd_args *args)
 /* ek__svd_vector returns the eigenvector of mode i, i counting from the largest eigenvalue. */
 static inline EK_HD const double *ek__svd_vector(const ek__svd_args *args, int64_t i)
 {
-    return args->vectors + (args->solver.n_vectors - 1 - i) * args->order;
+    int64_t k = args->solver.descending != 0 ? i : args->solver.n_vectors - 1 - i;
+    return args->vectors + k * args->order;
 }
 
 /* ek__svd_singular returns the i-th largest singular value. */
 static inline EK_HD double ek__svd_singular(const ek__svd_args *args, int64_t i)
 {
-    double value = args->values[args->order - 1 - i];
+    double value = args->values[args->solver.descending != 0 ? i : args->solver.n_values - 1 - i];
     return value > 0.0 ? sqrt(value) : 0.0;
 }
 
@@ -82,7 +118,15 @@ static inline EK_HD double ek__svd_cut(const ek__svd_args *args)
     return ek__svd_singular(args, 0) * sqrt((double)EK_MAX(args->n, args->p) * eps);
 }
 
-/* ek__svd_invented is element i of a made-up matrix of full rank, for rehearsals. */
+/* ek__svd_ranked returns how many values the rank can be counted from: with chebyshev, the modes
+ * wanted. */
+static inline EK_HD int64_t ek__svd_ranked(const ek__svd_args *args)
+{
+    bool leading = args->solver.kind == EK_SVD_CHEBYSHEV;
+    return leading ? args->modes : args->solver.n_values;
+}
+
+/* ek__svd_invented is element i of a made-up matrix of full rank, in (-1, 1). */
 static inline EK_HD double ek__svd_invented(int64_t i)
 {
     uint64_t x = ((uint64_t)i + 1) * 0x9e3779b97f4a7c15u; /* splitmix64 */
@@ -90,35 +134,36 @@ static inline EK_HD double ek__svd_invented(int64_t i)
     return (double)(int64_t)(x ^ (x >> 27)) / 9.3e18;
 }
 
-/* In the order in which they run: `invent` for a rehearsal, `store` for each chunk, the others in
- * finish. */
-ek_status ek__svd_invent_host(const void *args);
-ek_status ek__svd_store_host(const void *args);
-ek_status ek__svd_mask_host(const void *args);
-ek_status ek__svd_gram_host(const void *args);
-ek_status ek__svd_measure_host(const void *args);
-ek_status ek__svd_eigen_host(const void *args);
-ek_status ek__svd_spectrum_host(const void *args);
-ek_status ek__svd_vectors_host(const void *args);
-ek_status ek__svd_project_host(const void *args);
-ek_status ek__svd_sign_host(const void *args);
+/* Every kernel's two entry points. In the order in which they run: `invent` for a rehearsal,
+ * `store` for each chunk, the others in finish. */
+#define EK__SVD_KERNELS(X)                                                                         \
+    X(invent)                                                                                      \
+    X(store)                                                                                       \
+    X(center)                                                                                      \
+    X(gram)                                                                                        \
+    X(mirror)                                                                                      \
+    X(measure)                                                                                     \
+    X(eigen)                                                                                       \
+    X(spectrum)                                                                                    \
+    X(vectors)                                                                                     \
+    X(project)                                                                                     \
+    X(sign)                                                                                        \
+    X(overlap)                                                                                     \
+    X(conclude)
 
-ek_status ek__svd_invent_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_store_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_mask_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_gram_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_measure_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_eigen_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_spectrum_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_vectors_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_project_cuda(const void *args, ek_queue *queue);
-ek_status ek__svd_sign_cuda(const void *args, ek_queue *queue);
+#define EK__SVD_DECLARE(name)                                                                      \
+    ek_status ek__svd_##name##_host(const void *args);                                             \
+    ek_status ek__svd_##name##_cuda(const void *args, ek_queue *queue);
+EK__SVD_KERNELS(EK__SVD_DECLARE)
 
-/* ek__svd_solver_host and _cuda choose the solver and find its workspaces; `modes` leading vectors
- * are wanted. The CUDA one holds memory that ek__svd_solver_free_cuda releases. */
-ek_status ek__svd_solver_host(ek__svd_solver *solver, int64_t order, int64_t modes);
-ek_status ek__svd_solver_cuda(ek__svd_solver *solver, ek_backend *backend, int64_t order);
+/* ek__svd_solver_host and _cuda find the workspaces of the solver that `args` names, for its sizes.
+ * The CUDA one holds memory that ek__svd_solver_free_cuda releases. */
+ek_status ek__svd_solver_host(ek__svd_args *args);
+ek_status ek__svd_solver_cuda(ek__svd_args *args, ek_backend *backend);
 void ek__svd_solver_free_cuda(ek__svd_solver *solver);
+
+/* ek__svd_library names what a solver is made of. */
+const char *ek__svd_library(const ek__svd_args *args, bool cuda);
 
 EK_END_DECLS
 

@@ -2,7 +2,7 @@
 /* The svd stage's BLAS and LAPACK calls on the host. All modes come from dsyevd; a few of many from
  * the parts that dsyevr is made of, which leave all eigenvalues behind, so that the rank is known.
  */
-#include "stages/svd_kernels.h"
+#include "stages/svd_block.h"
 
 #include <cblas.h>
 #include <float.h>
@@ -75,31 +75,75 @@ static ek_status plan_all(ek__svd_solver *solver, lapack_int m)
     return EK_OK;
 }
 
-ek_status ek__svd_solver_host(ek__svd_solver *solver, int64_t order, int64_t modes)
+/* The filtered iteration's block lives in `work`. */
+static ek_status plan_block(ek__svd_args *args)
 {
-    if (order > ORDER_MAX) {
+    ek__svd_solver *solver = &args->solver;
+    solver->descending = 1;
+    solver->block.size = ek__svd_block_size(args->order, args->modes);
+    solver->n_values = solver->n_vectors = solver->block.size;
+    solver->work_bytes = ek__svd_block_lay_out(&solver->block, args->order, NULL);
+    return EK_OK;
+}
+
+ek_status ek__svd_solver_host(ek__svd_args *args)
+{
+    int64_t m = args->order;
+    if (m > ORDER_MAX) {
         return EK_FAIL(EK_ENOTSUP,
                        "the host backend decomposes up to %d time steps or cells, whichever are "
                        "fewer; here they are %lld",
-                       ORDER_MAX, (long long)order);
+                       ORDER_MAX, (long long)m);
     }
-    if (few(order, modes)) {
-        return plan_few(solver, (lapack_int)order, (lapack_int)modes);
+    if (args->solver.kind == EK_SVD_CHEBYSHEV) {
+        return plan_block(args);
     }
-    return plan_all(solver, (lapack_int)order);
+    args->solver.n_values = m;
+    if (few(m, args->modes)) {
+        return plan_few(&args->solver, (lapack_int)m, (lapack_int)args->modes);
+    }
+    return plan_all(&args->solver, (lapack_int)m);
+}
+
+const char *ek__svd_library(const ek__svd_args *args, bool cuda)
+{
+    if (args->solver.kind == EK_SVD_CHEBYSHEV) {
+        return "Chebyshev-filtered block iteration";
+    }
+    if (cuda) {
+        return "cuSOLVER syevd";
+    }
+    return args->solver.n_vectors < args->order ? "LAPACK dsytrd, dsterf, dstebz, dstein"
+                                                : "LAPACK dsyevd";
 }
 
 ek_status ek__svd_gram_host(const void *ptr)
 {
     const ek__svd_args *args = ptr;
-    int n = (int)args->n, p = (int)args->p, m = (int)args->order;
-    if (ek__svd_time(args)) {
-        cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, m, p, 1.0, args->a, p, 0.0, args->gram,
-                    m);
-    } else {
-        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, m, n, 1.0, args->a, p, 0.0, args->gram,
-                    m);
+    bool time = ek__svd_time(args);
+    int m = (int)args->order, p = (int)args->p;
+    cblas_dsyrk(CblasColMajor, CblasLower, time ? CblasTrans : CblasNoTrans, m,
+                time ? p : (int)args->n, 1.0, args->a, p, 0.0, args->gram, m);
+    return EK_OK;
+}
+
+/* The largest entry of V^T V - I: how far the EOFs within the rank are from orthonormal. */
+ek_status ek__svd_overlap_host(const void *ptr)
+{
+    const ek__svd_args *args = ptr;
+    int64_t k = EK_MIN(args->modes, args->facts->rank);
+    double largest = 0.0;
+    if (k > 0) {
+        cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, (int)k, (int)args->p, 1.0, args->eof,
+                    (int)args->p, 0.0, args->gram, (int)k);
     }
+    for (int64_t i = 0; i < k; i++) {
+        for (int64_t j = i; j < k; j++) {
+            double off = fabs(args->gram[i * k + j] - (i == j ? 1.0 : 0.0));
+            largest = off <= largest ? largest : off;
+        }
+    }
+    args->facts->overlap = largest;
     return EK_OK;
 }
 
@@ -163,6 +207,11 @@ ek_status ek__svd_eigen_host(const void *ptr)
     const ek__svd_args *args = ptr;
     lapack_int m = (lapack_int)args->order;
     lapack_int info = 0;
+    args->facts->residual = (double)NAN;
+    args->facts->multiplies = 0;
+    if (args->solver.kind == EK_SVD_CHEBYSHEV) {
+        return ek__svd_iterate_host(args);
+    }
     if (args->solver.n_vectors < args->order) {
         info = solve_few(args);
     } else {

@@ -61,7 +61,7 @@ for p in single["passes"]:
     assert set(stages) == ({"reduce"} if p["pass"] == 1 else {"anomaly", "svd"})
     region = p["chunk_seconds"]["compute"]
     assert 0 < sum(stages.values()) <= region["mean"] * region["n"] * (1 + 1e-6)
-assert {s["node"]: s["closing_operations"] for s in second["stages"]}["download"] == 8
+assert {s["node"]: s["closing_operations"] for s in second["stages"]}["download"] == 9
 assert len(stats["slots"]) == 1 and stats["passes"][0]["counts"]["chunks"] == 1
 assert stats["output"] is None and graph["output"] == "eof.nc"
 END
