@@ -168,24 +168,33 @@ static ek_status keep_negotiate(ek_instance *self)
     return EK_OK;
 }
 
+/* keep_open takes memory once: what an earlier run took serves again. */
 static ek_status keep_open(ek_instance *self)
 {
     const array_options *options = self->options;
     const ek_spec *spec = self->in[0];
     lab_series *into = series_of(self);
+    int64_t n_time = spec->extent[EK_AXIS_TIME];
+    int64_t n_cells = spec->extent[EK_AXIS_CELL];
+    if (into->n_time == n_time && into->n_cells == n_cells) {
+        return EK_OK;
+    }
     lab_series_free(into);
-    into->n_time = spec->extent[EK_AXIS_TIME];
-    into->n_cells = spec->extent[EK_AXIS_CELL];
-    snprintf(into->name, sizeof into->name, "%s", spec->field->name);
-    snprintf(into->units, sizeof into->units, "%s",
-             spec->field->units != NULL ? spec->field->units : "");
-    size_t n = (size_t)(into->n_time * into->n_cells);
+    size_t n = (size_t)(n_time * n_cells);
     if (options->singles) {
         into->singles = ek_alloc(n, sizeof(float));
     } else {
         into->doubles = ek_alloc(n, sizeof(double));
     }
-    return into->singles != NULL || into->doubles != NULL ? EK_OK : EK_ENOMEM;
+    if (into->singles == NULL && into->doubles == NULL) {
+        return EK_ENOMEM;
+    }
+    into->n_time = n_time;
+    into->n_cells = n_cells;
+    const char *units = spec->field->units;
+    snprintf(into->name, sizeof into->name, "%s", spec->field->name);
+    snprintf(into->units, sizeof into->units, "%s", units != NULL ? units : "");
+    return EK_OK;
 }
 
 static ek_status keep_put(ek_instance *self, const ek_data *data)
