@@ -73,6 +73,12 @@ static void hdf5_chunk_indexes(void **state)
     feed_corpus(fuzz_hdf5_index, "hdf5_index");
 }
 
+static void hdf5_chunks(void **state)
+{
+    (void)state;
+    feed_corpus(fuzz_hdf5_filters, "hdf5_filters");
+}
+
 static void pipeline_texts(void **state)
 {
     (void)state;
@@ -95,7 +101,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classic_headers),    cmocka_unit_test(time_units),
-        cmocka_unit_test(hdf5_chunk_indexes), cmocka_unit_test(pipeline_texts),
-        cmocka_unit_test(zarr_metadata),      cmocka_unit_test(zarr_chunks)};
+        cmocka_unit_test(hdf5_chunk_indexes), cmocka_unit_test(hdf5_chunks),
+        cmocka_unit_test(pipeline_texts),     cmocka_unit_test(zarr_metadata),
+        cmocka_unit_test(zarr_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,12 @@ void fuzz_hdf5_index(const uint8_t *data, size_t n);
 /* The text of a pipeline. */
 void fuzz_text(const uint8_t *data, size_t n);
 
+/* A stored chunk of an HDF5 dataset. Before it stand FUZZ_FILTERS_HEAD bytes: up to three filters
+ * (two bits each: 1 shuffle, 2 deflate, 3 fletcher32), the base-2 logarithm of a value's size, the
+ * number of values less 1, and the filters that were left out (a bit each). */
+#define FUZZ_FILTERS_HEAD 4
+void fuzz_hdf5_filters(const uint8_t *data, size_t n);
+
 /* The metadata of a Zarr array. */
 void fuzz_zarr_meta(const uint8_t *data, size_t n);
 
