@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <ctype.h>
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +92,15 @@ int cli_flush(const char *name)
 
 bool cli_job_kind(const char *word, cli_kind *out)
 {
-    *out = strcmp(word, "eof") == 0 ? CLI_EOF : CLI_STATS;
-    return *out == CLI_EOF || strcmp(word, "stats") == 0;
+    static const char *const names[] = {
+        [CLI_EOF] = "eof", [CLI_STATS] = "stats", [CLI_RUN] = "run"};
+    for (size_t i = 0; i < EK_COUNT(names); i++) {
+        if (strcmp(word, names[i]) == 0) {
+            *out = (cli_kind)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 static const struct argp_option data_options[] = {
@@ -193,23 +201,42 @@ static void parse_modes(struct argp_state *state, cli_job *job, const char *text
     }
 }
 
-static bool same_file(const char *a, const char *b)
+static bool same_inode(const char *a, const char *b)
 {
     struct stat info_a;
     struct stat info_b;
-    return strcmp(a, b) == 0 || (stat(a, &info_a) == 0 && stat(b, &info_b) == 0 &&
-                                 info_a.st_dev == info_b.st_dev && info_a.st_ino == info_b.st_ino);
+    return stat(a, &info_a) == 0 && stat(b, &info_b) == 0 && info_a.st_dev == info_b.st_dev &&
+           info_a.st_ino == info_b.st_ino;
+}
+
+/* Whether the folders that the paths lie in are one. */
+static bool same_folder(const char *a, const char *b)
+{
+    char *copy_a = ek_strdup(a);
+    char *copy_b = ek_strdup(b);
+    bool same = copy_a != NULL && copy_b != NULL && same_inode(dirname(copy_a), dirname(copy_b));
+    ek_free(copy_a);
+    ek_free(copy_b);
+    return same;
+}
+
+bool cli_same_file(const char *a, const char *b)
+{
+    const char *name_a = strrchr(a, '/');
+    const char *name_b = strrchr(b, '/');
+    bool same_name = strcmp(name_a != NULL ? name_a + 1 : a, name_b != NULL ? name_b + 1 : b) == 0;
+    return strcmp(a, b) == 0 || same_inode(a, b) || (same_name && same_folder(a, b));
 }
 
 /* A report may take the place of no input, and not of the output. */
 static void check_report(struct argp_state *state, const cli_job *job, const char *option,
                          const char *path)
 {
-    if (path != NULL && job->output != NULL && same_file(path, job->output)) {
+    if (path != NULL && job->output != NULL && cli_same_file(path, job->output)) {
         argp_error(state, "%s and --output both name '%s'", option, path);
     }
     for (int i = 0; path != NULL && i < job->n_paths; i++) {
-        if (same_file(path, job->paths[i])) {
+        if (cli_same_file(path, job->paths[i])) {
             argp_error(state, "%s would overwrite the input '%s'", option, path);
         }
     }
@@ -224,7 +251,7 @@ static void check_files(struct argp_state *state, const cli_job *job)
     }
     check_report(state, job, "--json", job->json);
     check_report(state, job, "--report", job->report);
-    if (job->json != NULL && job->report != NULL && same_file(job->json, job->report)) {
+    if (job->json != NULL && job->report != NULL && cli_same_file(job->json, job->report)) {
         argp_error(state, "--json and --report both name '%s'", job->json);
     }
 }
@@ -278,11 +305,18 @@ static const struct argp stats_argp = {
            "put in order by their time axes.",
     .children = children};
 
+static const struct {
+    const char *name;
+    const struct argp *argp;
+} jobs[] = {[CLI_EOF] = {"ekman eof", &eof_argp},
+            [CLI_STATS] = {"ekman stats", &stats_argp},
+            [CLI_RUN] = {"ekman run", &cli_run_argp}};
+
 ek_status cli_parse_job(cli_job *job, const char *prefix, int argc, char **argv)
 {
     cli_kind kind = CLI_EOF;
     cli_job_kind(argv[0], &kind);
-    *job = (cli_job){.kind = kind, .modes = DEFAULT_MODES};
+    *job = (cli_job){.kind = kind, .modes = DEFAULT_MODES, .name = jobs[kind].name};
     job->command = cli_join(argc, argv, prefix);
     job->owned = ek_alloc((size_t)argc, sizeof *job->owned);
     char *name = ek_strprintf("%s %s", prefix, argv[0]);
@@ -290,21 +324,25 @@ ek_status cli_parse_job(cli_job *job, const char *prefix, int argc, char **argv)
         ek_free(name);
         return EK_ENOMEM;
     }
-    job->paths = job->owned;
-    job->name = kind == CLI_EOF ? "ekman eof" : "ekman stats";
+    if (kind == CLI_RUN) {
+        job->set = job->owned;
+    } else {
+        job->paths = job->owned;
+    }
 
     argp_err_exit_status = CLI_USAGE;
     argp_program_version = "ekman " EK_VERSION_STRING;
     char *word = argv[0];
     argv[0] = name; /* what argp's messages start with */
-    argp_parse(kind == CLI_EOF ? &eof_argp : &stats_argp, argc, argv, 0, NULL, job);
+    argp_parse(jobs[kind].argp, argc, argv, 0, NULL, job);
     argv[0] = word;
     ek_free(name);
-    return EK_OK;
+    return kind == CLI_RUN ? cli_run_read(job) : EK_OK;
 }
 
 void cli_job_free(cli_job *job)
 {
+    ek_free(job->text);
     ek_free(job->command);
     ek_free(job->owned);
     *job = (cli_job){0};

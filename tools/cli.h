@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command line: what a job (eof, stats) is asked to do, and the commands themselves. Each
+/* The command line: what a job (eof, stats, run) is asked to do, and the commands themselves. Each
  * cmd_NAME takes the arguments from its own name on and returns the process's exit status. */
 #ifndef EK_TOOLS_CLI_H
 #define EK_TOOLS_CLI_H
@@ -8,9 +8,9 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 
-typedef enum cli_kind { CLI_EOF, CLI_STATS } cli_kind;
+typedef enum cli_kind { CLI_EOF, CLI_STATS, CLI_RUN } cli_kind;
 
-/* What the options of eof and stats say; strings are borrowed from argv, but for the two that
+/* What the options of eof, stats and run say; strings are borrowed from argv, but for those that
  * cli_job_free frees. */
 typedef struct cli_job {
     cli_kind kind;
@@ -25,13 +25,17 @@ typedef struct cli_job {
     int decoder; /* ek_load_decoder */
     ek_reduce_options reduce;
     bool map, quiet;
+    const char *text_file; /* run: where the pipeline's text is; "-": standard input; NULL: argv */
+    char *text;            /* run: the pipeline, owned */
+    const char *const *set;
+    int n_set;
     char *command;      /* the whole command line, owned */
-    const char **owned; /* what `paths` points to, owned */
+    const char **owned; /* what `paths` or `set` points to, owned */
 } cli_job;
 
-/* cli_parse_job fills *job from a command line whose first word is "eof" or "stats"; `prefix` is
- * what stood before it, for messages ("ekman", "ekman plan"). A mistake, --help and --version end
- * the process. */
+/* cli_parse_job fills *job from a command line whose first word is "eof", "stats" or "run";
+ * `prefix` is what stood before it, for messages ("ekman", "ekman plan"). A mistake, --help and
+ * --version end the process. */
 ek_status cli_parse_job(cli_job *job, const char *prefix, int argc, char **argv);
 void cli_job_free(cli_job *job);
 
@@ -50,6 +54,13 @@ int64_t cli_parse_count(struct argp_state *state, const char *option, const char
  * input is a cli_job. */
 extern const struct argp cli_plan_argp;
 
+/* cli_run_argp parses the command line of run, cli_run_read reads the text from where it is. */
+extern const struct argp cli_run_argp;
+ek_status cli_run_read(cli_job *job);
+
+/* cli_same_file says whether two paths name one file, be it there or not. */
+bool cli_same_file(const char *a, const char *b);
+
 /* cli_join joins words with spaces, quoting those a shell would split. Free with ek_free. */
 char *cli_join(int argc, char *const *argv, const char *first);
 
@@ -64,6 +75,7 @@ bool cli_job_kind(const char *word, cli_kind *out);
 
 int cmd_eof(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_inspect(int argc, char **argv);
 int cmd_lab(int argc, char **argv);

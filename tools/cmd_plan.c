@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ekman plan: what eof or stats would do: passes, regions, launches, memory. Reads metadata only.
+/* ekman plan: what eof, stats or run would do: passes, regions, launches, memory. Reads metadata
+ * only.
  */
 #include "tools/job.h"
 
@@ -7,10 +8,11 @@
 #include <string.h>
 
 static const char usage[] =
-    "Usage: ekman plan [--format FORMAT] eof|stats [OPTION...] FILE...\n\n"
+    "Usage: ekman plan [--format FORMAT] eof|stats [OPTION...] FILE...\n"
+    "  or:  ekman plan [--format FORMAT] run [OPTION...] TEXT\n\n"
     "Prints what the job would do, and runs nothing: passes over the data, regions captured as\n"
-    "graphs, launches and bytes per chunk, memory. Takes the options of eof and stats; see\n"
-    "ekman eof --help.\n\n"
+    "graphs, launches and bytes per chunk, memory. Takes the options of the job; see\n"
+    "ekman eof --help and the like.\n\n"
     "FORMAT is text (default), json (by graphs/plan.schema.json), dot (for graphviz) or mermaid.\n";
 
 static ek_status print_plan(const cli_job *job, ek_format format, job_run *run)
@@ -67,14 +69,14 @@ int cmd_plan(int argc, char **argv)
         return cli_flush("ekman plan");
     }
     if (argc < 2 || !cli_job_kind(argv[1], &kind)) {
-        fprintf(stderr, "ekman plan: say which job to plan: eof or stats\n%s", usage);
+        fprintf(stderr, "ekman plan: say which job to plan: eof, stats or run\n%s", usage);
         return CLI_USAGE;
     }
     ek_status rc = cli_parse_job(&job, "ekman plan", argc - 1, argv + 1);
     if (rc == EK_OK) {
         rc = print_plan(&job, format, &run);
     }
-    int code = rc == EK_OK ? cli_flush("ekman plan") : cli_fail("ekman plan");
+    int code = rc == EK_OK ? cli_flush("ekman plan") : job_fail(&run, "ekman plan");
     job_close(&run);
     cli_job_free(&job);
     return code;

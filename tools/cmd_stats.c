@@ -1,55 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ekman stats: statistics of each cell over time, summed up over the grid. */
-#include "tools/print.h"
+#include "tools/summary.h"
 
-#include <math.h>
 #include <string.h>
-
-/* A statistic over the grid: cells without a value are left out; every cell counts the same. */
-typedef struct summary {
-    double min, mean, max;
-    int64_t n_cells;
-} summary;
-
-static double value_at(const ek_array_spec *array, const void *values, int64_t i)
-{
-    return array->dtype == EK_I32 ? ((const int32_t *)values)[i] : ((const double *)values)[i];
-}
-
-static summary summarise(const ek_array_spec *array, const void *values, int64_t n)
-{
-    summary s = {.min = INFINITY, .max = -INFINITY};
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++) {
-        double value = value_at(array, values, i);
-        if (isnan(value)) {
-            continue;
-        }
-        s.min = fmin(s.min, value);
-        s.max = fmax(s.max, value);
-        sum += value;
-        s.n_cells++;
-    }
-    if (s.n_cells == 0) {
-        s.min = NAN;
-        s.max = NAN;
-    }
-    s.mean = s.n_cells > 0 ? sum / (double)s.n_cells : NAN;
-    return s;
-}
-
-/* Sums up array i of the result; false with an error if the report does not hold it. */
-static bool get_summary(const job_run *run, int i, summary *out)
-{
-    int64_t n = 0;
-    const ek_array_spec *array = &ek_plan_spec(run->plan, run->result)->arrays[i];
-    const void *values = ek_report_array(run->report, run->result, array->name, &n);
-    if (values == NULL) {
-        return false;
-    }
-    *out = summarise(array, values, n);
-    return true;
-}
 
 static ek_status print_table(const job_run *run)
 {
@@ -58,7 +11,7 @@ static ek_status print_table(const job_run *run)
     printf("\n%-10s  %14s  %14s  %14s  %10s\n", "statistic", "minimum", "mean", "maximum", "cells");
     for (int i = 0; i < spec->n_arrays; i++) {
         summary s;
-        if (!get_summary(run, i, &s)) {
+        if (!summary_get(run, run->result, i, &s)) {
             return ek_error_last()->status;
         }
         printf("%-10s  %14.7g  %14.7g  %14.7g  %10lld\n", spec->arrays[i].name, s.min, s.mean,
@@ -75,16 +28,11 @@ static ek_status to_json(const job_run *run, json_t **out)
     json_t *statistics = json_object();
     for (int i = 0; i < spec->n_arrays; i++) {
         summary s;
-        if (!get_summary(run, i, &s)) {
+        if (!summary_get(run, run->result, i, &s)) {
             json_decref(statistics);
             return ek_error_last()->status;
         }
-        json_t *one = json_object();
-        json_object_set_new(one, "min", report_real(s.min));
-        json_object_set_new(one, "mean", report_real(s.mean));
-        json_object_set_new(one, "max", report_real(s.max));
-        json_object_set_new(one, "n_cells", json_integer(s.n_cells));
-        json_object_set_new(statistics, spec->arrays[i].name, one);
+        json_object_set_new(statistics, spec->arrays[i].name, summary_json(&s));
     }
     *out = report_head(run);
     json_object_set_new(*out, "statistics", statistics);

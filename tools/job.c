@@ -28,6 +28,14 @@ static ek_status make_pipeline(job_run *run)
             .load = load_options(job), .svd = {.modes = job->modes}, .write = write_options(job)};
         return ek_pipeline_eof(&run->pipeline, &run->result, &options);
     }
+    if (job->kind == CLI_RUN) {
+        ek_text_options options = {.name = "run",
+                                   .source = job->text_file,
+                                   .set = job->set,
+                                   .n_set = job->n_set,
+                                   .command = job->command};
+        return ek_pipeline_parse(&run->pipeline, job->text, &options);
+    }
     ek_stats_options options = {
         .load = load_options(job), .reduce = job->reduce, .write = write_options(job)};
     return ek_pipeline_stats(&run->pipeline, &run->result, &options);
@@ -57,6 +65,14 @@ ek_status job_execute(job_run *run)
     ek_status rc = ek_run(run->plan, &options, &run->report);
     progress_clear();
     return rc == EK_OK && run->job->report != NULL ? job_write_report(run) : rc;
+}
+
+int job_fail(const job_run *run, const char *name)
+{
+    bool wrong_text = run->job != NULL && run->job->kind == CLI_RUN && run->pipeline == NULL &&
+                      ek_error_last()->status == EK_EINVAL;
+    int code = cli_fail(name);
+    return wrong_text ? CLI_USAGE : code;
 }
 
 void job_close(job_run *run)

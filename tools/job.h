@@ -8,7 +8,7 @@
 typedef struct job_run {
     const cli_job *job;
     ek_pipeline *pipeline;
-    ek_node *result;
+    ek_node *result; /* NULL: run, whose pipeline has results as it likes */
     ek_plan *plan;
     ek_report *report; /* NULL until job_execute */
 } job_run;
@@ -18,6 +18,10 @@ typedef struct job_run {
 ek_status job_prepare(job_run *run, const cli_job *job);
 ek_status job_execute(job_run *run);
 void job_close(job_run *run);
+
+/* job_fail is cli_fail for a job that has got so far: a pipeline's text that cannot be read is
+ * wrong usage. */
+int job_fail(const job_run *run, const char *name);
 
 /* job_write_report writes the report that --report asks for; job_execute does so after a run. */
 ek_status job_write_report(const job_run *run);

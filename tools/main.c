@@ -14,7 +14,8 @@ typedef struct command {
 static const command commands[] = {
     {"eof", cmd_eof, "empirical orthogonal functions of a variable over time"},
     {"stats", cmd_stats, "statistics of each cell over time: mean, std, range, var ..."},
-    {"plan", cmd_plan, "say what eof or stats would do, and run nothing"},
+    {"run", cmd_run, "run a pipeline written as text: load in.nc ! upload ! reduce ! ..."},
+    {"plan", cmd_plan, "say what eof, stats or run would do, and run nothing"},
     {"inspect", cmd_inspect, "the stages, their ports and options"},
     {"lab", cmd_lab, "one job done in several ways: what launches, copies and graphs cost"},
     {"probe", cmd_probe, "say whether GPU, driver and libraries work here, and what to do"},

@@ -31,6 +31,6 @@ ek_status report_write(json_t *object, const char *path);
 
 /* report_text returns a JSON string, null for NULL; report_files the names of the input files. */
 json_t *report_text(const char *text);
-json_t *report_files(const cli_job *job);
+json_t *report_files(const job_run *run);
 
 #endif /* EK_TOOLS_PRINT_H */

@@ -20,11 +20,27 @@ json_t *report_text(const char *text)
     return string != NULL ? string : json_null();
 }
 
-json_t *report_files(const cli_job *job)
+/* The files that a node reads, from the option that names them. */
+static void append_files(json_t *files, const ek_node *node)
+{
+    const char *options = ek_node_options(node);
+    for (const ek_option *o = ek_node_stage(node)->options; o != NULL && o->name != NULL; o++) {
+        if (o->type != EK_OPTION_STRINGS || (o->text & EK_TEXT_GLOB) == 0) {
+            continue;
+        }
+        const void *list = options + o->offset;
+        const void *count = options + o->count_offset;
+        for (int i = 0; i < *(const int *)count; i++) {
+            json_array_append_new(files, report_text((*(const char *const *const *)list)[i]));
+        }
+    }
+}
+
+json_t *report_files(const job_run *run)
 {
     json_t *files = json_array();
-    for (int i = 0; i < job->n_paths; i++) {
-        json_array_append_new(files, report_text(job->paths[i]));
+    for (int i = 0; i < ek_pipeline_size(run->pipeline); i++) {
+        append_files(files, ek_pipeline_node(run->pipeline, i));
     }
     return files;
 }
@@ -65,7 +81,7 @@ json_t *report_head(const job_run *run)
     json_t *object = json_object();
     json_object_set_new(object, "version", json_string(EK_VERSION_STRING));
     json_object_set_new(object, "command", report_text(run->job->command));
-    json_object_set_new(object, "files", report_files(run->job));
+    json_object_set_new(object, "files", report_files(run));
     json_object_set_new(object, "output", report_text(run->job->output));
     json_object_set_new(object, "variable", report_text(field->name));
     json_object_set_new(object, "units", report_text(field->units));

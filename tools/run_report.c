@@ -27,7 +27,7 @@ ek_status job_write_report(const job_run *run)
     json_t *object = json_loads(text, 0, NULL);
     ek_free(text);
     json_object_set_new(object, "command", report_text(job->command));
-    json_object_set_new(object, "files", report_files(job));
+    json_object_set_new(object, "files", report_files(run));
     json_object_set_new(object, "output", report_text(job->output));
     json_object_set_new(object, "machine", machine());
     return report_dump(object, job->report, JSON_COMPACT | JSON_REAL_PRECISION(9));

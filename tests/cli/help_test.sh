@@ -6,7 +6,7 @@
 "$ekman" --version >out.txt
 expect_text '^ekman [0-9]+\.[0-9]+\.[0-9]+$' out.txt
 "$ekman" --help >out.txt
-for name in eof stats plan inspect lab probe sample; do
+for name in eof stats run plan inspect lab probe sample; do
   expect_text "^  $name " out.txt
   "$ekman" help "$name" >help.txt
   "$ekman" "$name" --help >option.txt

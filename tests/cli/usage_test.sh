@@ -5,7 +5,7 @@
 
 expect_failure 2 'no input files' 'ekman sample' -- "$ekman" eof
 expect_failure 2 'no input files' -- "$ekman" stats
-expect_failure 2 'eof or stats' -- "$ekman" plan
+expect_failure 2 'eof, stats or run' -- "$ekman" plan
 expect_failure 2 "from 1.*or 'all'.*'none'" -- "$ekman" eof x.nc --modes none
 expect_failure 2 '--modes' -- "$ekman" eof x.nc --modes 0
 expect_failure 2 'auto, host or cuda' "'gpu'" -- "$ekman" eof x.nc --backend gpu
@@ -21,4 +21,8 @@ expect_failure 2 '--years' "'199x'" -- "$ekman" sample --years 199x
 expect_failure 2 '--years' -- "$ekman" sample --years 1993-1990
 expect_failure 2 "both name 'x.out'" -- "$ekman" stats x.nc --json x.out -o x.out
 expect_failure 2 "overwrite the input 'x.nc'" -- "$ekman" stats x.nc --json x.nc
+expect_failure 2 'no pipeline' 'load in.nc ! upload' -- "$ekman" run
+expect_failure 2 'a pipeline is one word' -- "$ekman" run load x.nc
+expect_failure 2 'a pipeline already before' -- "$ekman" run 'load x.nc' -f p.txt
+expect_failure 2 'auto, host or cuda' -- "$ekman" run 'load x.nc' --backend gpu
 expect_no_files

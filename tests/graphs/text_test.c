@@ -110,7 +110,8 @@ static const struct {
      "'write' has its path already; expected NAME=value, '!' and the next stage, or ';' and the "
      "next chain"},
     {"load a.nc ! upload ! svd mode=3", 25,
-     "'svd' has no option or input 'mode'; did you mean 'modes'? options: modes; inputs: in"},
+     "'svd' has no option or input 'mode'; did you mean 'modes'? options: modes, solver, centring; "
+     "inputs: in"},
     {"load a.nc ! upload speed=3", 19,
      "'upload' has no option or input 'speed'; options: none; inputs: in"},
     {"load a.nc ! upload ! svd modes=many", 31,
@@ -234,8 +235,9 @@ static void wrong_settings(void **state)
                       "           ^"},
         {"sdv.modes=1", "there is no node 'sdv'; did you mean 'svd'? the nodes are load, upload, "
                         "svd, download\n  in --set\n  sdv.modes=1\n  ^"},
-        {"svd.mode=1", "'svd' has no option or input 'mode'; did you mean 'modes'? options: modes; "
-                       "inputs: in\n  in --set\n  svd.mode=1\n      ^"},
+        {"svd.mode=1",
+         "'svd' has no option or input 'mode'; did you mean 'modes'? options: modes, solver, "
+         "centring; inputs: in\n  in --set\n  svd.mode=1\n      ^"},
         {"svd.modes=x", "Option modes cannot be \"x\"; it takes an integer of at least 0.\n"
                         "  in --set\n  svd.modes=x\n            ^"},
     };
