@@ -16,9 +16,10 @@ typedef enum ek_load_decoder {
 } ek_load_decoder;
 
 typedef struct ek_load_options {
-    const char *const *paths; /* netCDF files; put in time order by their time axes */
+    const char *const *paths; /* netCDF files, Zarr stores, DAP or byte-range addresses; put in time
+                                 order by their time axes */
     int n_paths;
-    const char *variable; /* NULL: the only variable with a time axis */
+    const char *variable; /* "/GROUP/NAME" in a group; NULL: the only one with a time axis */
     const char *time;     /* name of the time dimension; NULL: found by CF attributes */
     int64_t chunk;        /* time steps per chunk, rounded up to what a file stores together; 0: as
                              many as make about 16 MiB */

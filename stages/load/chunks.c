@@ -151,7 +151,8 @@ static ek_status open_member(ek__dataset *d, int member)
     ek__variable *v = &d->open_variable;
     EK_TRY(ek__nc_open(&d->open, m->path));
     bool found = false;
-    EK_TRY(ek__nc_var_find(&d->open, d->field->name, &v->var, &found));
+    EK_TRY(ek__nc_var_find(&d->open, ek__dataset_variable(d), &v->var, &found));
+    d->open = found ? ek__nc_home(&d->open, &v->var) : d->open;
     v->time_dim = -1;
     for (int i = 0; found && i < v->var.n_dims && v->var.n_dims <= EK_NC_DIMS; i++) {
         v->time_dim = strcmp(v->var.dims[i].name, d->field->time.name) == 0 ? i : v->time_dim;

@@ -5,6 +5,7 @@
 #include "stages/load/grid.h"
 #include "stages/load/zarr.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *base_name(const char *path)
@@ -28,7 +29,9 @@ static ek_status read_words(const ek__nc_file *file, const ek__variable *v, ek_f
     EK_TRY(ek__nc_text(file, id, "cell_methods", &field->cell_methods));
     EK_TRY(ek__nc_text(file, id, "coordinates", &field->coordinates));
     EK_TRY(ek__nc_text(file, id, "grid_mapping", &field->grid_mapping));
-    return ek__nc_text(file, NC_GLOBAL, "history", &field->history);
+    ek__nc_file root = *file;
+    root.ncid = file->root;
+    return ek__nc_text(&root, NC_GLOBAL, "history", &field->history);
 }
 
 /* Reads what one file says about the variable and its grid. */
@@ -85,7 +88,9 @@ static ek_status choose_decoder(const ek__dataset *d, const ek__nc_file *file,
                        "option decoder at auto",
                        m->path);
     }
-    if (d->options->decoder != EK_DECODER_LIBRARY) {
+    if (ek__nc_is_remote(m->path)) {
+        snprintf(reason, sizeof(reason), "remote");
+    } else if (d->options->decoder != EK_DECODER_LIBRARY) {
         const ek__member *before = m > d->members ? m - 1 : NULL;
         bool alike = before != NULL && before->packing.dtype == m->packing.dtype;
         ek__decode_request request = {
@@ -133,7 +138,7 @@ static ek_status check_member(const ek__dataset *d, const ek__member *m, const e
 static ek_status open_member(ek__dataset *d, int i)
 {
     ek__member *m = &d->members[i];
-    const char *name = d->field != NULL ? d->field->name : d->options->variable;
+    const char *name = ek__dataset_variable(d);
     ek_field *field = NULL;
     ek__nc_file file = {.ncid = -1};
     ek__variable v;
@@ -165,7 +170,8 @@ static ek_status reread_field(ek__dataset *d)
     ek_status rc = notes != NULL ? EK_OK : EK_ENOMEM;
     EK_GOTO(rc, done);
     EK_GOTO(ek__nc_open(&file, d->members[0].path), done);
-    EK_GOTO(ek__variable_find(&file, d->field->name, d->field->time.name, notes, &v), done);
+    EK_GOTO(ek__variable_find(&file, ek__dataset_variable(d), d->field->time.name, notes, &v),
+            done);
     EK_GOTO(read_field(&file, &v, &field), done);
     ek_field_destroy(d->field);
     d->field = field;

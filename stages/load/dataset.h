@@ -74,6 +74,14 @@ ek_status ek__dataset_open(ek__dataset *dataset, int n_threads);
 int ek__dataset_jobs(const ek__dataset *dataset, int64_t chunk);
 ek_status ek__dataset_job(const ek__dataset *dataset, int64_t chunk, int job, void *dst);
 
+/* ek__dataset_variable returns the variable's name to look for in each file, with its group where
+ * the options say so; NULL before the first file is open, where the options do not say. */
+static inline const char *ek__dataset_variable(const ek__dataset *dataset)
+{
+    const char *asked = dataset->options->variable;
+    return asked == NULL && dataset->field != NULL ? dataset->field->name : asked;
+}
+
 /* ek__dataset_row_bytes returns the bytes of one stored row of the chunk. */
 static inline size_t ek__dataset_row_bytes(const ek__dataset *dataset, const ek__chunk *chunk)
 {

@@ -75,7 +75,8 @@ static ek_status read_values(const grid *g, const ek__nc_var *var, ek_coord *out
         return out->values != NULL ? EK_OK : EK_ENOMEM;
     }
     bool packed = false;
-    EK_TRY(ek__packing_values(g->file, var, &out->values, &packed));
+    ek__nc_file home = ek__nc_home(g->file, var);
+    EK_TRY(ek__packing_values(&home, var, &out->values, &packed));
     out->dtype = packed || var->dtype == EK_DTYPE_NONE ? EK_F64 : var->dtype;
     return EK_OK;
 }
@@ -106,7 +107,8 @@ static ek_status add_coord(grid *g, const ek__nc_var *var, bool bounds)
     }
     field->n_coords++; /* from here on the field frees it */
     EK_TRY(read_values(g, var, to));
-    return ek__nc_attrs(g->file, var->id, &to->attrs, &to->n_attrs);
+    ek__nc_file home = ek__nc_home(g->file, var);
+    return ek__nc_attrs(&home, var->id, &to->attrs, &to->n_attrs);
 }
 
 /* Adds the named variable and its bounds, unless they are there. */
@@ -119,17 +121,18 @@ static ek_status add_named(grid *g, const char *name)
         return ek_field_note(g->field, "the coordinate %s is left out: the file does not have it",
                              name);
     }
-    if (find_coord(g->field, name) != NULL) {
+    if (find_coord(g->field, var.name) != NULL) {
         return EK_OK;
     }
     EK_TRY(add_coord(g, &var, false));
     char bounds[NC_MAX_NAME + 1];
-    ek__nc_word(g->file, var.id, "bounds", bounds, sizeof(bounds));
-    if (bounds[0] == '\0' || find_coord(g->field, name) == NULL ||
+    ek__nc_file home = ek__nc_home(g->file, &var);
+    ek__nc_word(&home, var.id, "bounds", bounds, sizeof(bounds));
+    if (bounds[0] == '\0' || find_coord(g->field, var.name) == NULL ||
         find_coord(g->field, bounds) != NULL) {
         return EK_OK;
     }
-    EK_TRY(ek__nc_var_find(g->file, bounds, &var, &found));
+    EK_TRY(ek__nc_var_find(&home, bounds, &var, &found));
     return found ? add_coord(g, &var, true) : EK_OK;
 }
 

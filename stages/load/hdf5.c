@@ -83,9 +83,10 @@ static void check_file(decision *d)
  * coordinate is stored under a longer one. */
 static void open_dataset(decision *d)
 {
-    const char *plain = d->request->variable->var.name;
-    char longer[NC_MAX_NAME + 32];
-    snprintf(longer, sizeof(longer), "_nc4_non_coord_%s", plain);
+    const char *group = d->request->file->group, *variable = d->request->variable->var.name;
+    char plain[2 * NC_MAX_NAME + 32], longer[sizeof(plain)];
+    snprintf(plain, sizeof(plain), "%s/%s", group, variable);
+    snprintf(longer, sizeof(longer), "%s/_nc4_non_coord_%s", group, variable);
     const char *name = H5Lexists(d->file, longer, H5P_DEFAULT) > 0 ? longer : plain;
     H5L_info_t link;
     if (H5Lget_info(d->file, name, &link, H5P_DEFAULT) < 0 || link.type != H5L_TYPE_HARD) {

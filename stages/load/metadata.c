@@ -62,9 +62,10 @@ static ek_status dim_rank(const ek__nc_file *file, const ek__nc_dim *dim, int *r
     char units[256];
     char axis[16];
     char standard_name[256];
-    ek__nc_word(file, coordinate.id, "units", units, sizeof(units));
-    ek__nc_word(file, coordinate.id, "axis", axis, sizeof(axis));
-    ek__nc_word(file, coordinate.id, "standard_name", standard_name, sizeof(standard_name));
+    ek__nc_file home = ek__nc_home(file, &coordinate);
+    ek__nc_word(&home, coordinate.id, "units", units, sizeof(units));
+    ek__nc_word(&home, coordinate.id, "axis", axis, sizeof(axis));
+    ek__nc_word(&home, coordinate.id, "standard_name", standard_name, sizeof(standard_name));
     bool is_standard = strcmp(standard_name, "time") == 0;
     bool is_space = strncasecmp(units, "degree", 6) == 0 || strcasecmp(axis, "X") == 0 ||
                     strcasecmp(axis, "Y") == 0 || strcasecmp(axis, "Z") == 0;
@@ -215,7 +216,7 @@ static ek_status list_all(const ek__nc_file *file, offer *out)
     if (nc_inq_grps(file->ncid, &n_groups, NULL) == NC_NOERR && n_groups > 0 && out->n == 0 &&
         out->used + 64 < sizeof(out->list)) {
         snprintf(out->list + out->used, sizeof(out->list) - out->used,
-                 "%s(variables in groups are not read)", out->used > 0 ? " " : "");
+                 "%s(name those in groups as /GROUP/NAME)", out->used > 0 ? " " : "");
     }
     return EK_OK;
 }
@@ -247,7 +248,7 @@ static ek_status find_only(const ek__nc_file *file, const char *time, ek_field *
     return ek_field_note(notes, "the variable is %s, the only one over time", o.list);
 }
 
-static ek_status find_named(const ek__nc_file *file, const char *name, const char *time,
+static ek_status find_named(ek__nc_file *file, const char *name, const char *time,
                             ek__variable *out, int *rank)
 {
     bool found = false;
@@ -262,6 +263,7 @@ static ek_status find_named(const ek__nc_file *file, const char *name, const cha
         return EK_FAIL(EK_ENOTSUP, "%s: %s has %d dimensions; at most %d can be read", file->path,
                        name, out->var.n_dims, EK_NC_DIMS);
     }
+    *file = ek__nc_home(file, &out->var);
     return find_time(file, &out->var, time, &out->time_dim, rank);
 }
 
@@ -324,8 +326,8 @@ static ek_status check_type(const ek__nc_file *file, const ek__nc_var *var)
                    type, is_atomic ? "; integers of up to 32 bits, float and double are" : "");
 }
 
-ek_status ek__variable_find(const ek__nc_file *file, const char *name, const char *time,
-                            ek_field *notes, ek__variable *out)
+ek_status ek__variable_find(ek__nc_file *file, const char *name, const char *time, ek_field *notes,
+                            ek__variable *out)
 {
     int rank = RANK_NONE;
     if (name != NULL) {

@@ -14,12 +14,14 @@ typedef struct ek__variable {
     int time_dim; /* index into var.dims */
 } ek__variable;
 
-/* ek__variable_find finds variable `name` (NULL: the only one over time and space) and its time
+/* ek__variable_find finds variable `name` (NULL: the only one over time and space of the root
+ * group;
+ * "/GROUP/NAME": one in a group, from which the file is seen from then on) and its time
  * dimension `time` (NULL: the dimension whose coordinate says so by CF units, axis or standard
  * name; else by units such as "months"; else the unlimited one; else one called time, month or t).
  * Decisions go to `notes`. Errors list what the file has. */
-ek_status ek__variable_find(const ek__nc_file *file, const char *name, const char *time,
-                            ek_field *notes, ek__variable *out);
+ek_status ek__variable_find(ek__nc_file *file, const char *name, const char *time, ek_field *notes,
+                            ek__variable *out);
 
 EK_END_DECLS
 

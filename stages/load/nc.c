@@ -2,17 +2,9 @@
 /* netCDF calls with errors that name the file. */
 #include "stages/load/nc.h"
 
-#include "stages/load/classic.h"
-#include "stages/load/zarr.h"
-
 #include <ctype.h>
-#include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 ek_status ek__nc_check(int code, const char *path, const char *what, const char *source, int line)
 {
@@ -21,106 +13,6 @@ ek_status ek__nc_check(int code, const char *path, const char *what, const char 
     }
     ek_status status = code == NC_ENOMEM ? EK_ENOMEM : EK_ENETCDF;
     return ek_error_record(status, code, source, line, "%s: %s: %s", path, what, nc_strerror(code));
-}
-
-/* Says what a file is that does not begin like netCDF; NULL if it may be netCDF after all (HDF5
- * allows a block of other data in front). */
-static const char *foreign_format(const unsigned char *head, size_t n)
-{
-    size_t i = 0;
-    while (i < n && isspace(head[i])) {
-        i++;
-    }
-    if (i < n && head[i] == '<') {
-        return "a web page or XML file saved under this name; download the data themselves";
-    }
-    if (n >= 4 && memcmp(head, "\016\003\023\001", 4) == 0) {
-        return "an HDF4 file; convert it to netCDF first";
-    }
-    if (n >= 4 && memcmp(head, "GRIB", 4) == 0) {
-        return "a GRIB file; convert it to netCDF first (cdo -f nc copy)";
-    }
-    if (n >= 2 && head[0] == 0x1f && head[1] == 0x8b) {
-        return "a gzip file; unpack it first (gunzip)";
-    }
-    return NULL;
-}
-
-/* Refuses what is not a plain file with data in it, and files cut short that netCDF-C would fill up
- * with zeros. */
-static ek_status check_file(const char *path)
-{
-    struct stat info;
-    if (stat(path, &info) != 0) {
-        const char *hint =
-            strstr(path, "://") != NULL ? "; addresses are not read, download the file first" : "";
-        return EK_FAIL_CODE(errno == ENOENT ? EK_ENOENT : EK_EIO, errno, "%s: %s%s", path,
-                            strerror(errno), hint);
-    }
-    if (S_ISDIR(info.st_mode)) {
-        return EK_FAIL(EK_EINVAL,
-                       "%s is a directory, and no Zarr store; name the netCDF files in it", path);
-    }
-    if (!S_ISREG(info.st_mode)) {
-        return EK_FAIL(EK_EINVAL, "%s is not a regular file", path);
-    }
-    if (info.st_size == 0) {
-        return EK_FAIL(EK_ETRUNC, "%s is empty (0 bytes); fetch it again", path);
-    }
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return EK_FAIL_CODE(EK_EIO, errno, "%s: cannot be opened: %s", path, strerror(errno));
-    }
-    unsigned char head[64] = {0};
-    ssize_t n = read(fd, head, sizeof(head));
-    close(fd);
-    const char *foreign = foreign_format(head, n > 0 ? (size_t)n : 0);
-    if (foreign != NULL) {
-        return EK_FAIL(EK_ENETCDF, "%s is not a netCDF file but %s", path, foreign);
-    }
-    return ek__classic_check(path);
-}
-
-void ek__nc_quiet(void)
-{
-    /* Looked up, not linked: a netCDF-C without HDF5 has no such function. */
-    typedef int (*set_auto_fn)(int64_t stack, void *fn, void *data);
-    static _Thread_local bool quiet;
-    if (!quiet) {
-        set_auto_fn set_auto = (set_auto_fn)dlsym(RTLD_DEFAULT, "H5Eset_auto2");
-        if (set_auto != NULL) {
-            set_auto(0, NULL, NULL);
-        }
-        quiet = true;
-    }
-}
-
-ek_status ek__nc_open(ek__nc_file *file, const char *path)
-{
-    *file = (ek__nc_file){.path = path, .ncid = -1};
-    ek__nc_quiet();
-    if (ek__zarr_is_store(path)) {
-        return ek__zarr_mirror(path, &file->ncid);
-    }
-    EK_TRY(check_file(path));
-    int ncid = -1;
-    int code = nc_open(path, NC_NOWRITE, &ncid);
-    if (code != NC_NOERR) {
-        return EK_FAIL_CODE(EK_ENETCDF, code,
-                            "%s: not a netCDF file, or cut short or damaged (%s); compare its size "
-                            "with the original's",
-                            path, nc_strerror(code));
-    }
-    file->ncid = ncid;
-    return EK_OK;
-}
-
-void ek__nc_close(ek__nc_file *file)
-{
-    if (file->ncid >= 0) {
-        nc_close(file->ncid);
-        file->ncid = -1;
-    }
 }
 
 static ek_dtype dtype_of(const ek__nc_file *file, int id, nc_type type)
@@ -150,24 +42,28 @@ static ek_dtype dtype_of(const ek__nc_file *file, int id, nc_type type)
     }
 }
 
+/* A group lists its own unlimited dimensions only; those of the groups around it count too. */
 static bool is_unlimited(const ek__nc_file *file, int dimid)
 {
-    int ids[16];
-    int n = 0;
-    if (nc_inq_unlimdims(file->ncid, &n, NULL) != NC_NOERR || n > (int)EK_COUNT(ids) ||
-        nc_inq_unlimdims(file->ncid, &n, ids) != NC_NOERR) {
-        return false;
-    }
     bool found = false;
-    for (int i = 0; i < n; i++) {
-        found = found || ids[i] == dimid;
+    int ncid = file->ncid;
+    for (int code = NC_NOERR; code == NC_NOERR; code = nc_inq_grp_parent(ncid, &ncid)) {
+        int ids[16];
+        int n = 0;
+        if (nc_inq_unlimdims(ncid, &n, NULL) != NC_NOERR || n > (int)EK_COUNT(ids) ||
+            nc_inq_unlimdims(ncid, &n, ids) != NC_NOERR) {
+            return false;
+        }
+        for (int i = 0; i < n; i++) {
+            found = found || ids[i] == dimid;
+        }
     }
     return found;
 }
 
 ek_status ek__nc_var_get(const ek__nc_file *file, int id, ek__nc_var *out)
 {
-    *out = (ek__nc_var){.id = id};
+    *out = (ek__nc_var){.ncid = file->ncid, .id = id};
     EK_TRY(EK_NC(nc_inq_var(file->ncid, id, out->name, &out->type, &out->n_dims, NULL, NULL),
                  file->path, "a variable's header cannot be read"));
     out->dtype = dtype_of(file, id, out->type);
@@ -186,11 +82,55 @@ ek_status ek__nc_var_get(const ek__nc_file *file, int id, ek__nc_var *out)
     return EK_OK;
 }
 
+/* Enters the group of "/GROUP/NAME" or "GROUP/NAME" and returns "NAME"; NULL if there is none. */
+static const char *enter_group(ek__nc_file *file, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    if (slash == NULL) {
+        return name;
+    }
+    char group[sizeof(file->group)];
+    bool absolute = name[0] == '/';
+    int n = snprintf(group, sizeof(group), "%s%s%.*s", absolute ? "" : file->group,
+                     absolute ? "" : "/", (int)(slash - name), name);
+    if (n >= (int)sizeof(group)) {
+        return NULL;
+    }
+    file->ncid = file->root;
+    bool found = n == 0 || nc_inq_grp_full_ncid(file->root, group, &file->ncid) == NC_NOERR;
+    return found ? slash + 1 : NULL;
+}
+
 ek_status ek__nc_var_find(const ek__nc_file *file, const char *name, ek__nc_var *out, bool *found)
 {
-    int id = -1;
-    *found = nc_inq_varid(file->ncid, name, &id) == NC_NOERR;
-    return *found ? ek__nc_var_get(file, id, out) : EK_OK;
+    ek__nc_file at = *file;
+    const char *plain = enter_group(&at, name);
+    int code = plain != NULL ? NC_NOERR : NC_ENOTVAR;
+    *found = false;
+    while (code == NC_NOERR && !*found) {
+        int id = -1;
+        if (nc_inq_varid(at.ncid, plain, &id) == NC_NOERR) {
+            EK_TRY(ek__nc_var_get(&at, id, out));
+            *found = true;
+        } else {
+            code = plain == name ? nc_inq_grp_parent(at.ncid, &at.ncid) : NC_ENOTVAR;
+        }
+    }
+    return EK_OK;
+}
+
+ek__nc_file ek__nc_home(const ek__nc_file *file, const ek__nc_var *var)
+{
+    ek__nc_file home = *file;
+    size_t length = 0;
+    home.ncid = var->ncid;
+    home.group[0] = '\0';
+    if (var->ncid != file->root && nc_inq_grpname_len(var->ncid, &length) == NC_NOERR &&
+        nc_inq_grpname_full(var->ncid, &length, NULL) == NC_NOERR && length < sizeof(home.group)) {
+        nc_inq_grpname_full(var->ncid, &length, home.group);
+        home.group[length] = '\0';
+    }
+    return home;
 }
 
 ek_status ek__nc_coordinate(const ek__nc_file *file, const ek__nc_dim *dim, ek__nc_var *out,

@@ -10,10 +10,13 @@
 
 EK_BEGIN_DECLS
 
-/* An open file. ncid is -1 while it is closed; the path is borrowed. */
+/* An open file, seen from one of its groups. ncid is -1 while it is closed; the path is borrowed.
+ */
 typedef struct ek__nc_file {
     const char *path;
-    int ncid;
+    int ncid;                    /* of the group */
+    int root;                    /* of the file's root group */
+    char group[NC_MAX_NAME + 1]; /* the group's full name, "/a/b"; "": the root */
 } ek__nc_file;
 
 /* A dimension of a file. */
@@ -28,6 +31,7 @@ typedef struct ek__nc_dim {
 /* A variable of a file. Its dims are filled in only where n_dims <= EK_NC_DIMS. */
 typedef struct ek__nc_var {
     char name[NC_MAX_NAME + 1];
+    int ncid; /* of the group that has it */
     int id;
     nc_type type;
     ek_dtype dtype; /* with _Unsigned obeyed; EK_DTYPE_NONE for text, 64-bit integers, structs */
@@ -44,15 +48,22 @@ ek_status ek__nc_check(int code, const char *path, const char *what, const char 
 void ek__nc_quiet(void);
 
 /* ek__nc_open opens a file for reading, after refusing what netCDF-C would misread: directories,
- * empty or truncated files, other formats. A Zarr store is opened as a file in memory (zarr.h).
- * ek__nc_close may be called on a closed file. */
+ * empty or truncated files, other formats. A Zarr store is opened as a file in memory (zarr.h), an
+ * address (ek__nc_is_remote) by the library as it is. ek__nc_close may be called on a closed file.
+ */
 ek_status ek__nc_open(ek__nc_file *file, const char *path);
 void ek__nc_close(ek__nc_file *file);
 
-/* ek__nc_var_get describes variable `id`; ek__nc_var_find the named one, with *found false if there
- * is none. */
+/* ek__nc_is_remote says whether a path is an address such as https://host/file.nc#mode=bytes. */
+bool ek__nc_is_remote(const char *path);
+
+/* ek__nc_var_get describes variable `id` of the group; ek__nc_var_find the named one of the group
+ * or else of the nearest group around it, or exactly "/GROUP/NAME" or "GROUP/NAME", with *found
+ * false if there is none. Attributes and values of what was found are read through its ek__nc_home:
+ * the file, seen from the variable's group. */
 ek_status ek__nc_var_get(const ek__nc_file *file, int id, ek__nc_var *out);
 ek_status ek__nc_var_find(const ek__nc_file *file, const char *name, ek__nc_var *out, bool *found);
+ek__nc_file ek__nc_home(const ek__nc_file *file, const ek__nc_var *var);
 
 /* ek__nc_coordinate finds the coordinate variable of a dimension: numeric, one-dimensional, of the
  * dimension's name. */

@@ -65,7 +65,8 @@ ek_status ek__times_read(const ek__nc_file *file, const ek__variable *v, ek_fiel
         return ek_field_note(notes, "%s has no coordinate variable; time steps are counted from 0",
                              dim->name);
     }
-    EK_TRY(read_coordinate(file, &coordinate, out));
+    ek__nc_file home = ek__nc_home(file, &coordinate);
+    EK_TRY(read_coordinate(&home, &coordinate, out));
     find_disorder(out);
     ek_status rc = decode_all(out);
     out->decodable = rc == EK_OK;
