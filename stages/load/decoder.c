@@ -88,6 +88,18 @@ static ek_status test_end(self_test *t, bool last)
     return EK_OK;
 }
 
+/* one_chunk says whether all values lie in one storage chunk, of which the library inflates the
+ * whole each time: its end is tested only. */
+static bool one_chunk(const self_test *t)
+{
+    const ek__nc_var *var = &t->request->variable->var;
+    bool one = true;
+    for (int i = 0; i < var->n_dims; i++) {
+        one = one && t->decoder->box[i] >= var->dims[i].size;
+    }
+    return one;
+}
+
 static ek_status run_test(self_test *t)
 {
     ek_status rc = ek__scratch_init(&t->scratch, t->decoder->scratch_bytes, t->decoder->inflates);
@@ -98,7 +110,9 @@ static ek_status run_test(self_test *t)
         rc = EK_ENOMEM;
     }
     EK_GOTO(rc, done);
-    EK_GOTO(test_end(t, false), done);
+    if (!one_chunk(t)) {
+        EK_GOTO(test_end(t, false), done);
+    }
     EK_GOTO(test_end(t, true), done);
 done:
     ek__scratch_free(&t->scratch);

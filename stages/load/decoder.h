@@ -59,9 +59,10 @@ struct ek__decoder {
 
 /* ek__decoder_create finds a decoder for the variable. *out stays NULL where none takes it, and
  * `reason` says why in a few words ("szip", "no chunks: compact"). Only lack of memory is an error.
- * A decoder is tested before it is believed: values of the first and the last storage chunk are
- * compared with the library's, and a difference declines it. Chunks of over 4 MiB, which take the
- * library long, are tested in one of several files that are stored alike. */
+ * A decoder is tested before it is believed: values of the first and the last storage chunk (once
+ * where these are the same) are compared with the library's, and a difference declines it. Chunks
+ * of over 4 MiB, which take the library long, are tested in one of several files that are stored
+ * alike. */
 ek_status ek__decoder_create(const ek__decode_request *request, ek__decoder **out, char *reason,
                              size_t reason_size);
 void ek__decoder_destroy(ek__decoder *decoder);
