@@ -342,18 +342,32 @@ static void watchdog(void *user)
     }
 }
 
+/* count_slots says what the chunks in flight are at; one that is loaded waits for the device. */
+static void count_slots(const ek_run_state *run, ek_progress *report)
+{
+    for (int s = 0; run->slots != NULL && s < run->plan->n_slots; s++) {
+        slot_state state = run->slots[s].state;
+        report->loading += state == SLOT_LOADING ? 1 : 0;
+        report->computing += state == SLOT_LOADED || state == SLOT_ON_DEVICE ? 1 : 0;
+        report->writing += state == SLOT_WRITING ? 1 : 0;
+    }
+}
+
 static void progress(void *user)
 {
     ek_run_state *run = user;
+    const ek_field *field = ek_plan_field(run->plan);
     ek_progress report = {
         .pass = run->pass,
         .n_passes = run->plan->n_passes,
         .chunks_done = run->chunks_done,
         .n_chunks = run->plan->n_chunks,
         .steps_done = run->steps_done,
-        .n_steps = ek_plan_field(run->plan)->n_time,
+        .n_steps = field->n_time,
         .seconds = ek__record_now() - run->began,
+        .step_bytes = (double)field->n_cells * (double)field->value_bytes,
     };
+    count_slots(run, &report);
     run->options.on_progress(&report, run->options.user);
 }
 

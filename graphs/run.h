@@ -9,9 +9,11 @@ EK_BEGIN_DECLS
 
 typedef struct ek_progress {
     int pass, n_passes;
-    int64_t chunks_done, n_chunks; /* of this pass */
-    int64_t steps_done, n_steps;   /* time steps of this pass */
-    double seconds;                /* since the run started */
+    int64_t chunks_done, n_chunks;   /* of this pass */
+    int64_t steps_done, n_steps;     /* time steps of this pass */
+    double seconds;                  /* since the run started */
+    double step_bytes;               /* of a step's values, as stored */
+    int loading, computing, writing; /* chunks in flight, by what they are at or wait for */
 } ek_progress;
 
 /* A zeroed struct is the defaults. */

@@ -54,6 +54,18 @@ static double seconds_left(const ek_progress *p)
     return done > 0 ? p->seconds * (all - done) / done : 0;
 }
 
+/* What most chunks in flight are at, which is what the run waits for. */
+static const char *busy_with(const ek_progress *p)
+{
+    if (p->loading + p->computing + p->writing == 0) {
+        return "";
+    }
+    if (p->loading >= p->computing && p->loading >= p->writing) {
+        return "  reading";
+    }
+    return p->computing >= p->writing ? "  computing" : "  writing";
+}
+
 void progress_show(const ek_progress *progress, void *user)
 {
     (void)user;
@@ -65,7 +77,8 @@ void progress_show(const ek_progress *progress, void *user)
     if (progress->chunks_done == progress->n_chunks) {
         fprintf(stderr, "finishing, %.0f s so far", progress->seconds);
     } else {
-        fprintf(stderr, "%.0f steps/s  %.0f s left", rate, seconds_left(progress));
+        fprintf(stderr, "%.0f steps/s  %.1f MB/s  %.0f s left%s", rate,
+                rate * progress->step_bytes * 1e-6, seconds_left(progress), busy_with(progress));
     }
     fflush(stderr);
     line_shown = true;
