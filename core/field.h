@@ -114,6 +114,15 @@ EK_API void ek_field_destroy(ek_field *field);
 /* ek_field_note appends a formatted sentence to the field's notes. */
 EK_API ek_status ek_field_note(ek_field *field, const char *format, ...) EK_PRINTF(2, 3);
 
+/* ek_field_times_differ says whether two fields have other time steps, and puts the first
+ * difference into `text`: their number, units, calendar, or a value (compared exactly). Where one
+ * has no values, steps are only counted. */
+EK_API bool ek_field_times_differ(const ek_field *a, const ek_field *b, char *text, size_t size);
+
+/* ek_field_grids_differ likewise for their cells: number and size of the dimensions, and the values
+ * of coordinates that both have, to 1e-6 (float32 and float64 copies are the same). */
+EK_API bool ek_field_grids_differ(const ek_field *a, const ek_field *b, char *text, size_t size);
+
 EK_END_DECLS
 
 #endif /* EK_CORE_FIELD_H */

@@ -153,6 +153,10 @@ typedef struct ek_source_ops {
      * other chunks. A chunk with 0 jobs goes to `read`. */
     int (*jobs)(ek_instance *self, int64_t chunk);
     ek_status (*job)(ek_instance *self, int64_t chunk, int job, void *dst);
+    /* OPTIONAL. Cuts the series into chunks anew, where several sources have to agree: at most
+     * `rows` rows in each, and none across one of the `n_at` rows `at` (ascending). Updates
+     * self->out and needs.read_jobs. On the planning thread, after negotiate; may block. */
+    ek_status (*cut)(ek_instance *self, int64_t rows, const int64_t *at, int64_t n_at);
     /* Closes files left open by negotiate, open or read; they may be opened again. */
     void (*close)(ek_instance *self);
 } ek_source_ops;

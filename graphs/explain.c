@@ -54,11 +54,15 @@ const char *ek__explain_eager(const plan_node *self)
     return eager != NULL ? eager : "they run once, a capture would cost more";
 }
 
-size_t ek__explain_chunk_bytes(const ek_plan *plan, const plan_node *self)
+size_t ek__explain_fresh_bytes(const ek_plan *plan, int pass, unsigned flag)
 {
-    const ek_spec *spec = &self->instance.out;
-    return spec->packed ? plan->chunk_bytes
-                        : (size_t)spec->chunk_rows * (size_t)spec->extent[EK_AXIS_CELL] * 8;
+    size_t bytes = 0;
+    for (int i = 0; i < plan->n_nodes; i++) {
+        if (plan->passes[pass].fresh[i] && ek__stage_is(plan->nodes[i].node, flag)) {
+            bytes += ek__plan_stream_bytes(&plan->nodes[i].instance.out);
+        }
+    }
+    return bytes;
 }
 
 int ek__explain_memory(const ek_plan *plan, ek__memory_row rows[EK__MEMORY_ROWS])
@@ -66,8 +70,8 @@ int ek__explain_memory(const ek_plan *plan, ek__memory_row rows[EK__MEMORY_ROWS]
     const ek__memory_row all[] = {
         {"device", "accumulators, results, values between stages", plan->device.bytes},
         {"device", "values that a download reads, per slot", plan->slot_output_bytes},
-        {"device", "all chunks, kept for the next pass", plan->resident ? plan->resident_bytes : 0},
-        {"device", "staging, per slot", plan->resident ? 0 : plan->staging_bytes},
+        {"device", "all chunks, kept for the next pass", plan->resident_bytes},
+        {"device", "staging, per slot", plan->staging_bytes},
         {"device", "chunk headers", plan->header_bytes},
         {"pinned", "ring of chunks, per slot", plan->ring_bytes},
         {"pinned", "results", plan->result_bytes},
@@ -142,7 +146,9 @@ static void print_head(const ek_plan *plan, FILE *out)
     fprintf(out, "Backend   %s\n", plan->reason);
     fprintf(out, "Launch    %s: %s\n", ek_launch_name(plan->options.launch),
             ek__explain_launch(plan));
-    print_field(spec->field, out);
+    for (int s = 0; s < plan->n_sources; s++) {
+        print_field(plan->nodes[plan->sources[s]].instance.out.field, out);
+    }
     fprintf(out,
             "Chunks    %" PRId64 " of at most %" PRId64 " steps, %.2f MB each as stored; %d "
             "slots in flight\n",
@@ -183,18 +189,9 @@ static void print_reason(const ek_plan *plan, int pass, FILE *out)
     }
 }
 
-static void print_input(const ek_plan *plan, int pass, FILE *out)
+static void print_source(const ek_plan *plan, const plan_node *source, FILE *out)
 {
-    const plan_pass *self = &plan->passes[pass];
-    double mb = (double)plan->chunk_bytes / 1e6;
-    if (self->replay) {
-        fprintf(out,
-                "  input         the chunks of pass 1, kept in device memory (%.2f MB): nothing is "
-                "read or copied\n",
-                (double)plan->resident_bytes / 1e6);
-        return;
-    }
-    const plan_node *source = &plan->nodes[plan->source];
+    double mb = (double)ek__plan_stream_bytes(&source->instance.out) / 1e6;
     int jobs = source->instance.needs.read_jobs;
     if (jobs > 0) {
         fprintf(
@@ -207,11 +204,34 @@ static void print_input(const ek_plan *plan, int pass, FILE *out)
         fprintf(out, "  io thread     %s: reads a chunk into pinned memory, %.2f MB\n",
                 source->node->name, mb);
     }
-    if (self->uploads > 0) {
-        fprintf(out, "  copy queue    ");
-        print_members(plan, pass, EK_STAGE_UPLOAD, out);
-        fprintf(out, ": %.2f MB per chunk to the device, as the file stores it%s\n",
-                mb * self->uploads, plan->resident ? "; kept there for the next pass" : "");
+}
+
+static void print_upload(const plan_node *self, bool fresh, FILE *out)
+{
+    double mb = (double)ek__plan_stream_bytes(&self->instance.out) / 1e6;
+    if (fresh) {
+        fprintf(out,
+                "  copy queue    %s: %.2f MB per chunk to the device, as the file stores it%s\n",
+                self->node->name, mb, self->kept ? "; kept there for later passes" : "");
+    } else {
+        fprintf(out,
+                "  kept          %s: its chunks are kept in device memory (%.2f MB): nothing is "
+                "read or copied\n",
+                self->node->name, mb * (double)self->instance.out.n_chunks);
+    }
+}
+
+/* print_input says what the pass reads and copies, and what it has already. */
+static void print_input(const ek_plan *plan, int pass, FILE *out)
+{
+    const plan_pass *self = &plan->passes[pass];
+    for (int i = 0; i < plan->n_nodes; i++) {
+        const plan_node *node = &plan->nodes[i];
+        if (self->fresh[i] && ek__stage_is(node->node, EK_STAGE_SOURCE)) {
+            print_source(plan, node, out);
+        } else if (self->member[i] && ek__stage_is(node->node, EK_STAGE_UPLOAD)) {
+            print_upload(node, self->fresh[i], out);
+        }
     }
 }
 
@@ -255,7 +275,7 @@ static void print_output(const ek_plan *plan, int pass, FILE *out)
         }
         if (ek__stage_is(self->node, EK_STAGE_DOWNLOAD)) {
             fprintf(out, "  copy queue 2  %s: %.2f MB per chunk to pinned memory\n",
-                    self->node->name, (double)ek__explain_chunk_bytes(plan, self) / 1e6);
+                    self->node->name, (double)ek__plan_stream_bytes(&self->instance.out) / 1e6);
         } else if (ek__stage_is(self->node, EK_STAGE_SINK)) {
             fprintf(out, "  io thread     %s: takes each chunk\n", self->node->name);
         }

@@ -15,8 +15,9 @@ const char *ek__explain_launch(const ek_plan *plan);  /* what the launch mode me
 const char *ek__explain_begin(const plan_pass *pass); /* why a region begins there */
 const char *ek__explain_end(const ek_node *node);     /* why one ends there; NULL: it goes on */
 const char *ek__explain_eager(const plan_node *self); /* why a fold's end is no graph */
-size_t ek__explain_chunk_bytes(const ek_plan *plan,
-                               const plan_node *self); /* a stream's, a chunk */
+
+/* ek__explain_fresh_bytes adds up what the pass's sources read per chunk, or its uploads copy. */
+size_t ek__explain_fresh_bytes(const ek_plan *plan, int pass, unsigned flag);
 
 /* A row of the memory table; all rows of one space add up to the plan's total. */
 typedef struct ek__memory_row {

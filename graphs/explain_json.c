@@ -105,9 +105,9 @@ json_t *ek__json_decoding(const ek_field *field)
     return groups;
 }
 
-static json_t *source_json(const ek_plan *plan)
+static json_t *source_json(const plan_node *source)
 {
-    const ek_field *field = ek_plan_field(plan);
+    const ek_field *field = source->instance.out.field;
     const ek_time_axis *time = &field->time;
     json_t *dims = json_array();
     json_t *notes = json_array();
@@ -119,14 +119,23 @@ static json_t *source_json(const ek_plan *plan)
         ek__json_append(&notes, ek__json_text(field->notes[i]));
     }
     return json_pack("{s:o,s:o,s:o,s:s,s:o,s:I,s:o,s:{s:o,s:I,s:o,s:o,s:o,s:o},s:o,s:o}", "node",
-                     ek__json_text(plan->nodes[plan->source].node->name), "variable",
-                     ek__json_text(field->name), "units", ek__json_text(field->units), "dtype",
-                     ek_dtype_name(field->dtype), "dimensions", dims, "cells",
-                     (json_int_t)field->n_cells, "input", ek__json_text(field->source), "time",
-                     "name", ek__json_text(time->name), "steps", (json_int_t)field->n_time, "units",
-                     ek__json_text(time->units), "calendar", ek__json_text(time->calendar), "first",
-                     ek__json_text(time->first), "last", ek__json_text(time->last), "decoding",
-                     ek__json_decoding(field), "notes", notes);
+                     ek__json_text(source->node->name), "variable", ek__json_text(field->name),
+                     "units", ek__json_text(field->units), "dtype", ek_dtype_name(field->dtype),
+                     "dimensions", dims, "cells", (json_int_t)field->n_cells, "input",
+                     ek__json_text(field->source), "time", "name", ek__json_text(time->name),
+                     "steps", (json_int_t)field->n_time, "units", ek__json_text(time->units),
+                     "calendar", ek__json_text(time->calendar), "first", ek__json_text(time->first),
+                     "last", ek__json_text(time->last), "decoding", ek__json_decoding(field),
+                     "notes", notes);
+}
+
+static json_t *sources_json(const ek_plan *plan)
+{
+    json_t *sources = json_array();
+    for (int s = 0; s < plan->n_sources; s++) {
+        ek__json_append(&sources, source_json(&plan->nodes[plan->sources[s]]));
+    }
+    return sources;
 }
 
 static json_t *array_json(const ek_spec *spec, const ek_array_spec *array)
@@ -312,22 +321,25 @@ static json_t *closing_json(const ek_plan *plan, int pass)
 static json_t *pass_json(const ek_plan *plan, int pass)
 {
     const plan_pass *self = &plan->passes[pass];
-    const ek_needs *source = &plan->nodes[plan->source].instance.needs;
-    json_int_t stored = (json_int_t)plan->chunk_bytes;
     json_int_t down = 0;
+    int jobs = 0;
     for (int i = 0; i < plan->n_nodes; i++) {
+        if (self->fresh[i]) {
+            jobs += plan->nodes[i].instance.needs.read_jobs;
+        }
         if (self->member[i] && ek__stage_is(plan->nodes[i].node, EK_STAGE_DOWNLOAD)) {
-            down += (json_int_t)ek__explain_chunk_bytes(plan, &plan->nodes[i]);
+            down += (json_int_t)ek__plan_stream_bytes(&plan->nodes[i].instance.out);
         }
     }
-    const char *from = self->replay            ? "device memory"
-                       : source->read_jobs > 0 ? "files, on pool threads"
-                                               : "files, on the io thread";
+    const char *from = self->replay ? "device memory"
+                       : jobs > 0   ? "files, on pool threads"
+                                    : "files, on the io thread";
+    size_t read = ek__explain_fresh_bytes(plan, pass, EK_STAGE_SOURCE);
+    size_t up = ek__explain_fresh_bytes(plan, pass, EK_STAGE_UPLOAD);
     return json_pack(
         "{s:i,s:o,s:b,s:s,s:i,s:I,s:I,s:I,s:o,s:o,s:o,s:o,s:o}", "pass", pass + 1, "why",
         reasons_json(plan, pass), "replay", self->replay, "reads_from", from, "read_jobs_per_chunk",
-        self->replay ? 0 : source->read_jobs, "read_bytes_per_chunk", self->replay ? 0 : stored,
-        "upload_bytes_per_chunk", self->replay ? 0 : self->uploads * stored,
+        jobs, "read_bytes_per_chunk", (json_int_t)read, "upload_bytes_per_chunk", (json_int_t)up,
         "download_bytes_per_chunk", down, "uploads", members_json(plan, pass, EK_STAGE_UPLOAD),
         "region", region_json(plan, pass), "downloads", members_json(plan, pass, EK_STAGE_DOWNLOAD),
         "sinks", members_json(plan, pass, EK_STAGE_SINK), "at_end", closing_json(plan, pass));
@@ -366,7 +378,7 @@ char *ek__plan_json(const ek_plan *plan)
         ek__json_text(plan->props.device), "free_bytes", (json_int_t)plan->props.free_bytes,
         "total_bytes", (json_int_t)plan->props.total_bytes, "launch", "mode",
         ek_launch_name(plan->options.launch), "meaning", ek__explain_launch(plan), "versions",
-        ek__json_versions(plan), "source", source_json(plan), "chunks", "count",
+        ek__json_versions(plan), "sources", sources_json(plan), "chunks", "count",
         (json_int_t)plan->n_chunks, "rows", (json_int_t)source->chunk_rows, "bytes",
         (json_int_t)plan->chunk_bytes, "slots", plan->n_slots, "threads", plan->n_threads, "nodes",
         nodes_json(plan), "links", links_json(plan), "passes", passes_json(plan), "memory",

@@ -8,6 +8,8 @@
 
 EK_BEGIN_DECLS
 
+#define EK__SOURCES_MAX 16
+
 struct ek_node {
     ek_pipeline *pipeline;
     const ek_stage *stage;
@@ -38,16 +40,22 @@ typedef struct plan_node {
     int level;          /* the pass in which it ends, or first can run */
     int sweeps;         /* passes in which it folds, the last of them is `level`; 1 for most */
     bool streams;       /* takes part chunk by chunk */
+    int source;         /* whose chunk headers its stream carries; -1 for a result */
+    bool kept;          /* an upload whose chunks all stay in device memory */
     int last_use;       /* the last step that reads its output */
     bool slot_output;   /* its stream output has a buffer per slot, since a copy queue reads it */
     int state, scratch; /* device arena */
     int output; /* device arena: a stream's values, or a result's arrays one after another */
 } plan_node;
 
-/* A pass: one sweep over the source. */
+/* A pass: one sweep over the sources it needs. */
 typedef struct plan_pass {
     bool *member;     /* per node: takes part chunk by chunk */
-    bool replay;      /* chunks are in device memory already: nothing is read or uploaded */
+    bool *fresh;      /* per node: a source that is read, an upload that copies; false for the rest,
+                         and for uploads whose chunks are in device memory already */
+    bool replay;      /* nothing is read or copied */
+    int reads;        /* sources that are read */
+    int copies;       /* uploads that copy */
     int region_nodes; /* device nodes in the pass's region */
     int launches;     /* operations of the region per chunk */
     int uploads, downloads, sinks;
@@ -63,15 +71,17 @@ struct ek_plan {
 
     int n_nodes;
     plan_node *nodes;
-    int source; /* index of the source node */
+    int sources[EK__SOURCES_MAX]; /* indices of the source nodes, which all have the same steps */
+    int n_sources;
+    int source; /* the first of them */
     int n_passes;
     plan_pass *passes;
 
     int n_slots;
     int n_threads; /* of the pool that reads */
     int64_t n_chunks;
-    size_t chunk_bytes; /* of stored values in one slot, aligned */
-    bool resident;      /* uploads keep all chunks in device memory */
+    size_t chunk_bytes; /* of stored values in one slot, all sources together, aligned */
+    bool resident;      /* some upload keeps its chunks in device memory */
 
     ek_arena device; /* states, scratch, results, values between stages */
     size_t staging_bytes, resident_bytes, slot_output_bytes; /* device */
@@ -131,12 +141,26 @@ static inline int ek__plan_step(const ek_plan *plan, int pass, int node, bool cl
     return (2 * pass + (closing ? 1 : 0)) * plan->n_nodes + node;
 }
 
+/* ek__plan_stream_bytes returns the bytes of a chunk of a stream, as it is there: stored or
+ * decoded, aligned. */
+static inline size_t ek__plan_stream_bytes(const ek_spec *spec)
+{
+    size_t size = spec->packed ? spec->field->value_bytes : sizeof(double);
+    return ek_align((size_t)spec->chunk_rows * (size_t)spec->extent[EK_AXIS_CELL] * size);
+}
+
 /* ek__plan_result_bytes returns the bytes of a result's arrays, each aligned, at planned extents.
  */
 size_t ek__plan_result_bytes(const ek_spec *spec);
 
+/* sources.c: has the sources agree on time axis and chunks. */
+ek_status ek__plan_agree(const ek_plan *plan);
+
 /* passes.c: levels, passes and their members. */
 ek_status ek__plan_passes(ek_plan *plan);
+
+/* passes.c: which sources are read and which uploads copy, once it is known what is kept. */
+void ek__plan_fresh(ek_plan *plan);
 
 /* plan_memory.c: buffers, budget, and the choice between keeping chunks and reading again. */
 ek_status ek__plan_memory(ek_plan *plan);

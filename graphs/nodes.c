@@ -16,6 +16,13 @@ ek_node *ek_reduce(ek_pipeline *pipeline, ek_node *stream, const ek_reduce_optio
     return ek_pipeline_add(pipeline, &ek_stage_reduce, &stream, 1, options);
 }
 
+ek_node *ek_combine(ek_pipeline *pipeline, ek_node *a, ek_node *b,
+                    const ek_combine_options *options)
+{
+    ek_node *inputs[] = {a, b};
+    return ek_pipeline_add(pipeline, &ek_stage_combine, inputs, 2, options);
+}
+
 ek_node *ek_anomaly(ek_pipeline *pipeline, ek_node *stream, ek_node *mean, const void *options)
 {
     ek_node *inputs[] = {stream, mean};

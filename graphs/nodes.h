@@ -15,6 +15,10 @@ EK_API ek_node *ek_load(ek_pipeline *pipeline, const ek_load_options *options);
 /* ek_upload brings a stream to the device, as the file stores it. `options` is NULL. */
 EK_API ek_node *ek_upload(ek_pipeline *pipeline, ek_node *stream, const void *options);
 
+/* ek_combine combines two streams value by value, say the components of a wind to its speed. */
+EK_API ek_node *ek_combine(ek_pipeline *pipeline, ek_node *a, ek_node *b,
+                           const ek_combine_options *options);
+
 /* ek_reduce makes statistics over time of a stream. */
 EK_API ek_node *ek_reduce(ek_pipeline *pipeline, ek_node *stream, const ek_reduce_options *options);
 

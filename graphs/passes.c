@@ -19,16 +19,18 @@ static bool link_streams(const ek_plan *plan, const ek_node *from)
 static void set_level(ek_plan *plan, plan_node *self)
 {
     const ek_node *node = self->node;
-    int stream = -1, result = -1;
+    int stream = -1, result = -1, from = -1;
     for (int i = 0; i < node->n_inputs; i++) {
         int level = plan->nodes[node->inputs[i]->index].level;
         if (link_streams(plan, node->inputs[i])) {
             stream = EK_MAX(stream, level);
+            from = from >= 0 ? from : plan->nodes[node->inputs[i]->index].source;
         } else {
             result = EK_MAX(result, level);
         }
     }
     self->streams = stream >= 0 || node->n_inputs == 0;
+    self->source = from >= 0 ? from : node->n_inputs == 0 ? node->index : -1;
     if (!self->streams) {
         self->level = result;
     } else {
@@ -109,11 +111,53 @@ ek_status ek__plan_passes(ek_plan *plan)
     }
     for (int k = 0; k < plan->n_passes; k++) {
         plan->passes[k].member = ek_alloc((size_t)plan->n_nodes, sizeof(bool));
-        if (plan->passes[k].member == NULL) {
+        plan->passes[k].fresh = ek_alloc((size_t)plan->n_nodes, sizeof(bool));
+        if (plan->passes[k].member == NULL || plan->passes[k].fresh == NULL) {
             return EK_ENOMEM;
         }
         mark_members(plan, &plan->passes[k], k);
         count_members(plan, &plan->passes[k], k);
     }
     return EK_OK;
+}
+
+static int first_pass(const ek_plan *plan, int node)
+{
+    int k = 0;
+    while (!plan->passes[k].member[node]) {
+        k++;
+    }
+    return k;
+}
+
+/* set_fresh marks an upload that copies, or a reader of a source on the host, and the source. */
+static void set_fresh(const ek_plan *plan, plan_pass *pass, int k, int i)
+{
+    const plan_node *self = &plan->nodes[i];
+    bool upload = ek__stage_is(self->node, EK_STAGE_UPLOAD);
+    if (upload && self->kept && first_pass(plan, i) < k) {
+        return;
+    }
+    pass->fresh[i] = upload;
+    pass->copies += upload ? 1 : 0;
+    for (int p = 0; p < self->node->n_inputs; p++) {
+        int from = self->node->inputs[p]->index;
+        if (ek__stage_is(self->node->inputs[p], EK_STAGE_SOURCE) && !pass->fresh[from]) {
+            pass->fresh[from] = true;
+            pass->reads++;
+        }
+    }
+}
+
+void ek__plan_fresh(ek_plan *plan)
+{
+    for (int k = 0; k < plan->n_passes; k++) {
+        plan_pass *pass = &plan->passes[k];
+        for (int i = 0; i < plan->n_nodes; i++) {
+            if (pass->member[i]) {
+                set_fresh(plan, pass, k, i);
+            }
+        }
+        pass->replay = pass->reads == 0;
+    }
 }

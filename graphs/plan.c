@@ -94,26 +94,40 @@ static ek_status negotiate_node(ek_plan *plan, plan_node *self)
     return check_sweeps(self);
 }
 
-static ek_status find_source(ek_plan *plan)
+static ek_status find_sources(ek_plan *plan)
 {
-    plan->source = -1;
     plan->n_nodes = (int)plan->pipeline->n_nodes;
     for (int i = 0; i < plan->n_nodes; i++) {
         const ek_node *node = plan->pipeline->nodes[i];
         if (!ek__stage_is(node, EK_STAGE_SOURCE)) {
             continue;
         }
-        if (plan->source >= 0) {
-            return EK_FAIL(EK_ENOTSUP,
-                           "nodes '%s' and '%s' are both sources; a pipeline has one (run the "
-                           "second as a pipeline of its own)",
-                           plan->pipeline->nodes[plan->source]->name, node->name);
+        if (plan->n_sources == EK__SOURCES_MAX) {
+            return EK_FAIL(EK_EINVAL, "node '%s': a pipeline has at most %d sources", node->name,
+                           EK__SOURCES_MAX);
         }
-        plan->source = i;
+        plan->sources[plan->n_sources++] = i;
     }
-    if (plan->source < 0) {
+    if (plan->n_sources == 0) {
         return EK_FAIL(EK_EINVAL, "pipeline '%s' has no source; begin it with 'load'",
                        plan->pipeline->name);
+    }
+    plan->source = plan->sources[0];
+    return EK_OK;
+}
+
+/* negotiate_sources negotiates them before all others, which then see the chunks agreed on. */
+static ek_status negotiate_sources(ek_plan *plan)
+{
+    for (int s = 0; s < plan->n_sources; s++) {
+        EK_TRY(negotiate_node(plan, &plan->nodes[plan->sources[s]]));
+    }
+    if (plan->n_sources > 1) {
+        EK_TRY(ek__plan_agree(plan));
+    }
+    plan->n_chunks = plan->nodes[plan->source].instance.out.n_chunks;
+    for (int s = 0; s < plan->n_sources; s++) {
+        plan->chunk_bytes += ek__plan_stream_bytes(&plan->nodes[plan->sources[s]].instance.out);
     }
     return EK_OK;
 }
@@ -127,13 +141,12 @@ static ek_status negotiate_all(ek_plan *plan)
     for (int i = 0; i < plan->n_nodes; i++) {
         plan->nodes[i].node = plan->pipeline->nodes[i];
     }
+    EK_TRY(negotiate_sources(plan));
     for (int i = 0; i < plan->n_nodes; i++) {
-        EK_TRY(negotiate_node(plan, &plan->nodes[i]));
+        if (!ek__stage_is(plan->nodes[i].node, EK_STAGE_SOURCE)) {
+            EK_TRY(negotiate_node(plan, &plan->nodes[i]));
+        }
     }
-    const ek_spec *spec = &plan->nodes[plan->source].instance.out;
-    plan->n_chunks = spec->n_chunks;
-    plan->chunk_bytes = ek_align((size_t)spec->chunk_rows * (size_t)spec->extent[EK_AXIS_CELL] *
-                                 spec->field->value_bytes);
     return EK_OK;
 }
 
@@ -165,7 +178,7 @@ static ek_status plan_make(ek_plan *plan, const ek_plan_options *options)
 {
     EK_TRY(ek_pipeline_status(plan->pipeline));
     EK_TRY(check_options(plan, options));
-    EK_TRY(find_source(plan));
+    EK_TRY(find_sources(plan));
     plan->n_threads = ek_crew_threads(plan->options.threads);
     EK_TRY(ek_io_acquire());
     plan->io_held = true;
@@ -215,6 +228,7 @@ void ek_plan_destroy(ek_plan *plan)
     }
     for (int k = 0; plan->passes != NULL && k < plan->n_passes; k++) {
         ek_free(plan->passes[k].member);
+        ek_free(plan->passes[k].fresh);
     }
     ek_arena_fini(&plan->device);
     ek_free(plan->passes);

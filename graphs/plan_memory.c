@@ -51,17 +51,6 @@ static void set_last_use(const ek_plan *plan, plan_node *self)
     }
 }
 
-static size_t values_bytes(const ek_spec *spec)
-{
-    return (size_t)spec->chunk_rows * (size_t)spec->extent[EK_AXIS_CELL] * sizeof(double);
-}
-
-/* stream_bytes is what one slot needs for a node's stream output. */
-static size_t stream_bytes(const ek_plan *plan, const ek_spec *spec)
-{
-    return spec->packed ? plan->chunk_bytes : ek_align(values_bytes(spec));
-}
-
 /* add_device_buffers plans state, scratch and output of a device node. */
 static ek_status add_device_buffers(ek_plan *plan, plan_node *self)
 {
@@ -85,11 +74,11 @@ static ek_status add_device_buffers(ek_plan *plan, plan_node *self)
                             &self->output);
     }
     if (self->slot_output) {
-        plan->slot_output_bytes += (size_t)plan->n_slots * stream_bytes(plan, out);
+        plan->slot_output_bytes += (size_t)plan->n_slots * ek__plan_stream_bytes(out);
         return EK_OK;
     }
-    return ek_arena_add(&plan->device, values_bytes(out), ek__plan_step(plan, pass, own, false),
-                        self->last_use, &self->output);
+    return ek_arena_add(&plan->device, ek__plan_stream_bytes(out),
+                        ek__plan_step(plan, pass, own, false), self->last_use, &self->output);
 }
 
 /* add_node_memory adds one node's share to the plan. */
@@ -100,15 +89,14 @@ static ek_status add_node_memory(ek_plan *plan, plan_node *self)
     set_last_use(plan, self);
     plan->status_bytes += ek_align(self->instance.needs.status_bytes);
     if (ek__stage_is(self->node, EK_STAGE_SOURCE)) {
-        plan->ring_bytes += slots * plan->chunk_bytes;
+        plan->ring_bytes += slots * ek__plan_stream_bytes(out);
     } else if (ek__stage_is(self->node, EK_STAGE_UPLOAD)) {
-        plan->staging_bytes += slots * plan->chunk_bytes;
-        plan->resident_bytes += (size_t)plan->n_chunks * plan->chunk_bytes;
+        plan->staging_bytes += slots * ek__plan_stream_bytes(out);
     } else if (ek__stage_is(self->node, EK_STAGE_DOWNLOAD)) {
         if (out->kind == EK_RESULT) {
             plan->result_bytes += ek__plan_result_bytes(out);
         } else {
-            plan->ring_bytes += slots * stream_bytes(plan, out);
+            plan->ring_bytes += slots * ek__plan_stream_bytes(out);
         }
     } else if (ek__stage_is(self->node, EK_STAGE_DEVICE)) {
         return add_device_buffers(plan, self);
@@ -116,34 +104,37 @@ static ek_status add_node_memory(ek_plan *plan, plan_node *self)
     return EK_OK;
 }
 
-/* can_replay: the pass takes from the source only what earlier passes have uploaded already. */
-static bool can_replay(const ek_plan *plan, int pass)
+/* needed_again: an upload's chunks are used in more than one pass. */
+static bool needed_again(const ek_plan *plan, int node)
 {
-    const ek_node *source = plan->nodes[plan->source].node;
-    bool any = false;
-    for (int j = 0; j < plan->n_nodes; j++) {
-        const ek_node *user = plan->nodes[j].node;
-        if (!plan->passes[pass].member[j] || ek__node_port(user, source) < 0) {
-            continue;
-        }
-        if (!ek__stage_is(user, EK_STAGE_UPLOAD) || first_pass(plan, j) >= pass) {
-            return false;
-        }
-        any = true;
+    int n = 0;
+    for (int k = 0; k < plan->n_passes; k++) {
+        n += plan->passes[k].member[node] ? 1 : 0;
     }
-    return any;
+    return n > 1;
 }
 
-/* choose_residence keeps the uploaded chunks where a later pass needs them and they fit. */
+/* choose_residence keeps the chunks of uploads that a later pass needs, one upload after another as
+ * long as they fit. */
 static void choose_residence(ek_plan *plan, size_t budget)
 {
-    size_t others = plan->device.bytes + plan->slot_output_bytes + plan->header_bytes;
-    bool fits = others + plan->resident_bytes <= budget && !plan->options.reread;
-    for (int k = 1; k < plan->n_passes && fits; k++) {
-        plan->passes[k].replay = can_replay(plan, k);
-        plan->resident = plan->resident || plan->passes[k].replay;
+    plan->device_bytes =
+        plan->device.bytes + plan->slot_output_bytes + plan->header_bytes + plan->staging_bytes;
+    for (int i = 0; i < plan->n_nodes && !plan->options.reread; i++) {
+        plan_node *self = &plan->nodes[i];
+        if (!ek__stage_is(self->node, EK_STAGE_UPLOAD) || !needed_again(plan, i)) {
+            continue;
+        }
+        size_t chunk = ek__plan_stream_bytes(&self->instance.out);
+        size_t staging = (size_t)plan->n_slots * chunk, all = (size_t)plan->n_chunks * chunk;
+        if (plan->device_bytes - staging + all <= budget) {
+            self->kept = plan->resident = true;
+            plan->resident_bytes += all;
+            plan->staging_bytes -= staging;
+            plan->device_bytes += all - staging;
+        }
     }
-    plan->device_bytes = others + (plan->resident ? plan->resident_bytes : plan->staging_bytes);
+    ek__plan_fresh(plan);
 }
 
 static ek_status refuse(const ek_plan *plan, const char *space, size_t needed, size_t budget)

@@ -58,11 +58,11 @@ static json_t *stages_json(const ek_report *report, int pass)
         int sweep = ek__node_sweep(self, pass);
         bool member = plan->passes[pass].member[i];
         bool closing = sweep >= 0 && !isnan(record->finish[i]);
-        bool moves = ek__stage_is(self->node, EK_STAGE_UPLOAD) && plan->passes[pass].replay;
+        bool kept = ek__stage_is(self->node, EK_STAGE_UPLOAD) && !plan->passes[pass].fresh[i];
         if (!member && !closing) {
             continue;
         }
-        json_int_t per_chunk = member && !moves ? ek__chunk_launches(self, sweep) : 0;
+        json_int_t per_chunk = member && !kept ? ek__chunk_launches(self, sweep) : 0;
         json_int_t at_end = 0;
         if (closing) {
             at_end = ek__stage_is(self->node, EK_STAGE_FOLD) ? ek__finish_launches(self, sweep)
@@ -152,19 +152,32 @@ static json_t *memory_json(const ek_report *report)
                      "process_peak", (json_int_t)record->process_peak);
 }
 
+static json_t *sources_json(const ek_plan *plan)
+{
+    json_t *sources = json_array();
+    for (int s = 0; s < plan->n_sources; s++) {
+        const plan_node *source = &plan->nodes[plan->sources[s]];
+        const ek_field *field = source->instance.out.field;
+        json_array_append_new(
+            sources,
+            json_pack("{s:o,s:o,s:o,s:I,s:I,s:o}", "node", ek__json_text(source->node->name),
+                      "variable", ek__json_text(field->name), "units", ek__json_text(field->units),
+                      "steps", (json_int_t)field->n_time, "cells", (json_int_t)field->n_cells,
+                      "decoding", ek__json_decoding(field)));
+    }
+    return sources;
+}
+
 char *ek_report_json(const ek_report *report)
 {
     const ek_plan *plan = report->plan;
-    const ek_field *field = ek_plan_field(plan);
     json_t *object = json_pack(
-        "{s:i,s:o,s:{s:s,s:o,s:o},s:s,s:o,s:{s:o,s:o,s:I,s:I,s:o},s:i,s:f,s:f,s:f,s:o,s:o,s:o,s:o,"
+        "{s:i,s:o,s:{s:s,s:o,s:o},s:s,s:o,s:o,s:i,s:f,s:f,s:f,s:o,s:o,s:o,s:o,"
         "s:o}",
         "ekman_report", 1, "pipeline", ek__json_text(plan->pipeline->name), "backend", "name",
         ek_backend_name(plan->backend), "reason", ek__json_text(plan->reason), "device",
         ek__json_text(plan->props.device), "launch", ek_launch_name(plan->options.launch),
-        "versions", ek__json_versions(plan), "source", "variable", ek__json_text(field->name),
-        "units", ek__json_text(field->units), "steps", (json_int_t)field->n_time, "cells",
-        (json_int_t)field->n_cells, "decoding", ek__json_decoding(field), "threads",
+        "versions", ek__json_versions(plan), "sources", sources_json(plan), "threads",
         plan->n_threads, "seconds", report->seconds, "device_seconds",
         ek_report_device_seconds(report), "setup_seconds", report->record->setup_seconds, "bound",
         bound_json(report), "counts", counts_json(&report->counts), "passes", passes_json(report),

@@ -39,18 +39,6 @@ static ek_status submit_node(ek_run_state *run, run_slot *slot, int i)
     return rc == EK_OK ? EK_OK : ek_error_prefix("%s", self->node->name);
 }
 
-/* submit_flagged enqueues the pass's members with a flag, in topological order. */
-static ek_status submit_flagged(run_slot *slot, unsigned flag)
-{
-    ek_run_state *run = slot->run;
-    for (int i = 0; i < run->plan->n_nodes; i++) {
-        if (ek__run_pass(run)->member[i] && ek__stage_is(run->plan->nodes[i].node, flag)) {
-            EK_TRY(submit_node(run, slot, i));
-        }
-    }
-    return EK_OK;
-}
-
 /* copy_headers enqueues the copy of the chunk's header to each upload's place in the slot. It goes
  * apart from the values, since uploads of one source differ in it and a replay needs it without
  * them; and on the copy queue, where it overlaps the kernels of the chunk before. */
@@ -63,6 +51,19 @@ static ek_status copy_headers(run_slot *slot)
             void *header =
                 ek_pool_block(&run->device_headers, slot->index * run->plan->n_nodes + i);
             EK_TRY(ek_queue_copy(run->copy_in, header, slot->headers[i], sizeof(ek_chunk_header)));
+        }
+    }
+    return EK_OK;
+}
+
+/* submit_region enqueues the device stages: the part that is captured. */
+static ek_status submit_region(run_slot *slot)
+{
+    ek_run_state *run = slot->run;
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        if (ek__run_pass(run)->member[i] &&
+            ek__stage_is(run->plan->nodes[i].node, EK_STAGE_DEVICE)) {
+            EK_TRY(submit_node(run, slot, i));
         }
     }
     return EK_OK;
@@ -99,7 +100,7 @@ static ek_status warm_up(ek_run_state *run)
     for (int i = 0; i < run->plan->n_nodes; i++) {
         if (slot->headers[i] != NULL) {
             *slot->headers[i] = (ek_chunk_header){
-                .cells = run->plan->nodes[run->plan->source].instance.out.extent[EK_AXIS_CELL],
+                .cells = run->plan->nodes[i].instance.out.extent[EK_AXIS_CELL],
                 .dtype = EK_F64,
                 .scale = 1.0,
                 .data = slot->data[i].array[0],
@@ -108,7 +109,7 @@ static ek_status warm_up(ek_run_state *run)
     }
     EK_TRY(copy_headers(slot));
     EK_TRY(ek_queue_sync(run->copy_in));
-    EK_TRY(submit_flagged(slot, EK_STAGE_DEVICE));
+    EK_TRY(submit_region(slot));
     return ek_queue_sync(run->compute);
 }
 
@@ -117,7 +118,7 @@ static ek_status capture_slot(run_slot *slot)
     ek_run_state *run = slot->run;
     ek_graph **graph = &slot->graphs[run->pass];
     EK_TRY(ek_capture_begin(run->compute));
-    ek_status rc = submit_flagged(slot, EK_STAGE_DEVICE);
+    ek_status rc = submit_region(slot);
     ek_error error = *ek_error_last();
     ek_status ended = ek_capture_end(run->compute, graph);
     if (rc != EK_OK) {
@@ -185,33 +186,43 @@ ek_status ek__run_prepare(ek_run_state *run)
     return ek_backend_which(run->plan->backend) == EK_BACKEND_CUDA ? rehearse_all(run) : EK_OK;
 }
 
-/* set_headers tells every holder of the chunk where its values are. */
+/* chunk_bytes returns the bytes of the slot's chunk that node i puts out. */
+static int64_t chunk_bytes(const run_slot *slot, int i)
+{
+    const ek_chunk_header *header = slot->headers[i];
+    bool packed = slot->data[i].spec->packed;
+    size_t size = packed ? ek_dtype_size((ek_dtype)header->dtype) : sizeof(double);
+    return header->rows * header->cells * (int64_t)size;
+}
+
+/* set_headers tells every holder of the chunk where its values are. Sources of other passes are not
+ * asked. */
 static ek_status set_headers(run_slot *slot)
 {
     ek_run_state *run = slot->run;
-    plan_node *source = &run->plan->nodes[run->plan->source];
-    ek_chunk_header header = {0};
-    EK_TRY(source->node->stage->source->header(&source->instance, slot->chunk, &header));
-    slot->rows = header.rows;
     for (int i = 0; i < run->plan->n_nodes; i++) {
-        const ek_node *node = run->plan->nodes[i].node;
-        if (slot->headers[i] == NULL) {
+        plan_node *self = &run->plan->nodes[i];
+        if (slot->headers[i] == NULL || !ek__run_pass(run)->member[i]) {
             continue;
         }
-        if (ek__stage_is(node, EK_STAGE_UPLOAD) && run->plan->resident) {
+        if (self->source == i) {
+            const ek_source_ops *source = self->node->stage->source;
+            if (source->header(&self->instance, slot->chunk, slot->headers[i]) != EK_OK) {
+                return ek_error_prefix("%s", self->node->name);
+            }
+            if (ek__run_pass(run)->fresh[i]) {
+                run->report->record->passes[run->pass].read_bytes += chunk_bytes(slot, i);
+            }
+        } else {
+            *slot->headers[i] = *slot->headers[self->source];
+        }
+        if (self->kept) {
             slot->data[i].array[0] = ek_pool_block(&run->pools[i], (int)slot->chunk);
         }
-        *slot->headers[i] = header;
         slot->headers[i]->data = slot->data[i].array[0];
+        slot->rows = slot->headers[i]->rows;
     }
     return EK_OK;
-}
-
-/* stored_bytes returns the size of the slot's chunk in the files' own type. */
-static int64_t stored_bytes(const run_slot *slot)
-{
-    const ek_chunk_header *header = slot->headers[slot->run->plan->source];
-    return header->rows * header->cells * (int64_t)ek_dtype_size((ek_dtype)header->dtype);
 }
 
 static ek_status submit_upload(run_slot *slot)
@@ -223,12 +234,15 @@ static ek_status submit_upload(run_slot *slot)
     }
     EK_TRY(ek_event_record(slot->copy_start, run->copy_in));
     EK_TRY(copy_headers(slot));
-    if (!pass->replay) {
-        EK_TRY(submit_flagged(slot, EK_STAGE_UPLOAD));
-        run->report->counts.upload_bytes += pass->uploads * stored_bytes(slot);
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        if (pass->fresh[i] && ek__stage_is(run->plan->nodes[i].node, EK_STAGE_UPLOAD)) {
+            EK_TRY(submit_node(run, slot, i));
+            run->report->counts.upload_bytes += chunk_bytes(slot, i);
+        }
     }
     EK_TRY(ek_event_record(slot->copied, run->copy_in));
-    return ek_event_wait(slot->copied, run->compute);
+    EK_TRY(ek_event_wait(slot->copied, run->compute));
+    return EK_OK;
 }
 
 static ek_status launch_region(run_slot *slot)
@@ -243,7 +257,7 @@ static ek_status launch_region(run_slot *slot)
         EK_TRY(rc);
         run->report->counts.graph_launches++;
     } else if (ek__run_pass(run)->launches > 0) {
-        EK_TRY(submit_flagged(slot, EK_STAGE_DEVICE));
+        EK_TRY(submit_region(slot));
         run->report->counts.launches += ek__run_pass(run)->launches;
     }
     return ek_event_record(slot->computed, run->compute);
@@ -259,9 +273,6 @@ ek_status ek__run_submit(run_slot *slot)
 {
     ek_run_state *run = slot->run;
     EK_TRY(set_headers(slot));
-    if (!ek__run_pass(run)->replay) {
-        run->report->record->passes[run->pass].read_bytes += stored_bytes(slot);
-    }
     EK_TRY(submit_upload(slot));
     EK_TRY(launch_region(slot));
     if (ek__run_pass(run)->downloads == 0) {
@@ -269,10 +280,14 @@ ek_status ek__run_submit(run_slot *slot)
     }
     EK_TRY(ek_event_wait(slot->computed, run->copy_out));
     EK_TRY(ek_event_record(slot->down_start, run->copy_out));
-    EK_TRY(submit_flagged(slot, EK_STAGE_DOWNLOAD));
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        if (ek__run_pass(run)->member[i] &&
+            ek__stage_is(run->plan->nodes[i].node, EK_STAGE_DOWNLOAD)) {
+            EK_TRY(submit_node(run, slot, i));
+            run->report->counts.download_bytes += chunk_bytes(slot, i);
+        }
+    }
     EK_TRY(ek_event_record(slot->downloaded, run->copy_out));
-    run->report->counts.download_bytes +=
-        ek__run_pass(run)->downloads * slot->rows * slot->headers[run->plan->source]->cells * 8;
     return ek_queue_notify(run->copy_out, slot_notify, slot);
 }
 
@@ -281,7 +296,7 @@ ek_status ek__run_account(run_slot *slot)
     ek_run_state *run = slot->run;
     const plan_pass *pass = ek__run_pass(run);
     double copy = 0, compute = 0, download = 0;
-    if (!pass->replay && pass->uploads > 0) {
+    if (pass->copies > 0) {
         EK_TRY(ek_event_elapsed(slot->copy_start, slot->copied, &copy));
     }
     EK_TRY(ek_event_elapsed(slot->start, slot->computed, &compute));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a run, shared by run.c (the loop), run_device.c (what is enqueued) and run_memory.c
- * (what is allocated). All of it belongs to the loop's thread, but for what a slot's io task writes
- * while the slot is LOADING or WRITING. */
+/* The state of a run, shared by run.c (begin and end), run_passes.c and run_slots.c (the loop's
+ * work), run_device.c (what is enqueued) and run_memory.c (what is allocated). All of it belongs to
+ * the loop's thread, but for what io tasks and jobs write while a slot is LOADING or WRITING. */
 #ifndef EK_GRAPHS_RUN_INTERNAL_H
 #define EK_GRAPHS_RUN_INTERNAL_H
 
@@ -16,25 +16,38 @@ EK_BEGIN_DECLS
 
 typedef struct ek_run_state ek_run_state;
 
+typedef struct run_slot run_slot;
+
+/* A source's part of loading a slot. */
+typedef struct run_load {
+    run_slot *slot;
+    plan_node *source;
+    void *dst;     /* pinned */
+    ek_crew *crew; /* reads a chunk's jobs; NULL where the source has none */
+    int jobs;      /* in which the chunk is read; 0: on the io thread */
+    ek_task io, done;
+    ek_error error; /* of the io task */
+} run_load;
+
 /* One lap of the ring. */
-typedef struct run_slot {
+struct run_slot {
     ek_run_state *run;
     int index;
     slot_state state;  /* changed by ek__run_enter only */
     slot_clock *clock; /* the report's */
     int64_t chunk;
     int64_t rows;
-    int jobs;                  /* in which the chunk is read; 0: on the io thread */
+    run_load *loads;           /* per source */
+    int pending;               /* sources that are still loading */
     ek_data *data;             /* per node: its stream output in this slot */
     ek_chunk_header **headers; /* per node: pinned, what `data[i].host` shows */
     ek_graph **graphs;         /* per pass; NULL where its region is launched singly */
     ek_event *copy_start, *copied, *start, *computed, *down_start, *downloaded;
     ek_event *
         *marks; /* per node: the end of its work in the region; NULL where stages are not timed */
-    ek_crew *crew; /* reads a chunk's jobs; NULL where the source has none */
     ek_task io, done;
     ek_error error; /* of the io task */
-} run_slot;
+};
 
 /* A download's result on the host: moves into the report at the end. */
 typedef struct run_result {
@@ -84,6 +97,23 @@ struct ek_run_state {
     double loading_began; /* since when there is one */
 };
 
+/* run.c. ek__run_fail keeps the thread's last error if it is the run's first, and stops new work.
+ */
+void ek__run_fail(ek_run_state *run);
+
+/* run_passes.c. ek__run_pump starts chunks while there are free slots, and notices the pass's end.
+ */
+void ek__run_pump(ek_run_state *run);
+void ek__run_start_pass(ek_run_state *run);
+void ek__run_init_tasks(ek_run_state *run);
+
+/* run_slots.c. ek__slot_start gives a free slot its next chunk; ek__slot_computed ends the device's
+ * turn; ek__run_put hands a sink its chunk (slot NULL: its result), on the io thread. */
+void ek__slot_start(run_slot *slot, int64_t chunk);
+void ek__slot_computed(run_slot *slot);
+void ek__slot_init_tasks(run_slot *slot);
+ek_status ek__run_put(ek_run_state *run, run_slot *slot, int i);
+
 /* run_memory.c: takes all that the run needs; ek__run_release tolerates a half-made state. */
 ek_status ek__run_setup(ek_run_state *run);
 void ek__run_release(ek_run_state *run);
@@ -111,6 +141,12 @@ bool ek__run_closes(const ek_run_state *run, int i);
 
 /* ek__run_inputs fills in[] with what the node's links carry, in this slot (NULL: results only). */
 void ek__run_inputs(ek_run_state *run, const run_slot *slot, int node, const ek_data **in);
+
+static inline void ek__task_set(ek_task *task, void (*fn)(ek_task *task), void *user)
+{
+    task->run = fn;
+    task->user = user;
+}
 
 static inline plan_pass *ek__run_pass(ek_run_state *run)
 {

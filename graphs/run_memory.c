@@ -12,15 +12,12 @@ static ek_status make_pool(ek_run_state *run, int i)
     if (out->kind != EK_STREAM || !self->streams || ek__stage_is(self->node, EK_STAGE_SINK)) {
         return EK_OK;
     }
-    size_t bytes = plan->chunk_bytes;
-    if (!out->packed) {
-        bytes = (size_t)out->chunk_rows * (size_t)out->extent[EK_AXIS_CELL] * sizeof(double);
-    }
+    size_t bytes = ek__plan_stream_bytes(out);
     if (ek__stage_is(self->node, EK_STAGE_SOURCE | EK_STAGE_DOWNLOAD)) {
         return ek_pool_init(&run->pools[i], plan->backend, EK_SPACE_PINNED, bytes, plan->n_slots);
     }
     if (ek__stage_is(self->node, EK_STAGE_UPLOAD)) {
-        int n = plan->resident ? (int)plan->n_chunks : plan->n_slots;
+        int n = self->kept ? (int)plan->n_chunks : plan->n_slots;
         return ek_pool_init(&run->pools[i], plan->backend, EK_SPACE_DEVICE, bytes, n);
     }
     if (self->slot_output) {
@@ -138,6 +135,22 @@ static ek_status make_marks(run_slot *slot)
     return EK_OK;
 }
 
+static ek_status make_loads(run_slot *slot)
+{
+    ek_plan *plan = slot->run->plan;
+    for (int k = 0; k < plan->n_sources; k++) {
+        run_load *load = &slot->loads[k];
+        load->slot = slot;
+        load->source = &plan->nodes[plan->sources[k]];
+        load->dst = slot->data[plan->sources[k]].array[0];
+        int jobs = load->source->instance.needs.read_jobs;
+        if (jobs > 0) {
+            EK_TRY(ek_crew_create(&load->crew, slot->run->loop, jobs));
+        }
+    }
+    return EK_OK;
+}
+
 static ek_status make_slot(ek_run_state *run, int index)
 {
     const ek_plan *plan = run->plan;
@@ -149,12 +162,10 @@ static ek_status make_slot(ek_run_state *run, int index)
     slot->data = ek_alloc((size_t)plan->n_nodes, sizeof(*slot->data));
     slot->headers = ek_alloc((size_t)plan->n_nodes, sizeof(*slot->headers));
     slot->graphs = ek_alloc((size_t)plan->n_passes, sizeof(*slot->graphs));
-    if (slot->data == NULL || slot->headers == NULL || slot->graphs == NULL) {
+    slot->loads = ek_alloc((size_t)plan->n_sources, sizeof(*slot->loads));
+    if (slot->loads == NULL || slot->data == NULL || slot->headers == NULL ||
+        slot->graphs == NULL) {
         return EK_ENOMEM;
-    }
-    int jobs = plan->nodes[plan->source].instance.needs.read_jobs;
-    if (jobs > 0) {
-        EK_TRY(ek_crew_create(&slot->crew, run->loop, jobs));
     }
     EK_TRY(make_events(slot));
     EK_TRY(make_marks(slot));
@@ -165,7 +176,7 @@ static ek_status make_slot(ek_run_state *run, int index)
             make_view(slot, i);
         }
     }
-    return EK_OK;
+    return make_loads(slot);
 }
 
 static ek_status make_exec(ek_run_state *run)
@@ -245,21 +256,24 @@ ek_status ek__run_setup(ek_run_state *run)
     return EK_OK;
 }
 
-static void release_slot(run_slot *slot, int n_passes)
+static void release_slot(run_slot *slot, const ek_plan *plan)
 {
     ek_event *events[] = {slot->copy_start, slot->copied,     slot->start,
                           slot->computed,   slot->down_start, slot->downloaded};
     for (size_t i = 0; i < EK_COUNT(events); i++) {
         ek_event_destroy(events[i]);
     }
-    for (int i = 0; slot->marks != NULL && i < slot->run->plan->n_nodes; i++) {
+    for (int i = 0; slot->marks != NULL && i < plan->n_nodes; i++) {
         ek_event_destroy(slot->marks[i]);
     }
     ek_free(slot->marks);
-    for (int k = 0; slot->graphs != NULL && k < n_passes; k++) {
+    for (int k = 0; slot->graphs != NULL && k < plan->n_passes; k++) {
         ek_graph_destroy(slot->graphs[k]);
     }
-    ek_crew_destroy(slot->crew);
+    for (int k = 0; slot->loads != NULL && k < plan->n_sources; k++) {
+        ek_crew_destroy(slot->loads[k].crew);
+    }
+    ek_free(slot->loads);
     ek_free(slot->graphs);
     ek_free(slot->data);
     ek_free(slot->headers);
@@ -275,7 +289,7 @@ void ek__run_release(ek_run_state *run)
         }
     }
     for (int s = 0; run->slots != NULL && s < plan->n_slots; s++) {
-        release_slot(&run->slots[s], plan->n_passes);
+        release_slot(&run->slots[s], plan);
     }
     ek_event_destroy(run->closing_start);
     ek_event_destroy(run->closing_stop);

@@ -7,8 +7,9 @@
 #define NAME_MAX_LETTERS 31
 
 static const ek_stage *list[EK_STAGES_MAX + 1] = {
-    &ek_stage_load, &ek_stage_upload,   &ek_stage_reduce, &ek_stage_anomaly,
-    &ek_stage_svd,  &ek_stage_download, &ek_stage_write,  NULL,
+    &ek_stage_load,     &ek_stage_upload,  &ek_stage_combine,
+    &ek_stage_reduce,   &ek_stage_anomaly, &ek_stage_svd,
+    &ek_stage_download, &ek_stage_write,   NULL,
 };
 
 const ek_stage *const *const ek_stages = list;

@@ -6,6 +6,7 @@
 
 #include "core/stage.h"
 #include "stages/anomaly.h"
+#include "stages/combine.h"
 #include "stages/load.h"
 #include "stages/reduce.h"
 #include "stages/svd.h"

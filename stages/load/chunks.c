@@ -59,14 +59,20 @@ static int member_of(const ek__dataset *d, int from, int64_t row)
     return from;
 }
 
-ek_status ek__dataset_plan(ek__dataset *d)
+ek_status ek__dataset_cut(ek__dataset *d, int64_t most, const int64_t *at, int64_t n_at)
 {
-    int64_t most = choose_rows(d);
     int64_t n_time = d->field->n_time;
+    int64_t next = 0;
     int member = 0;
+    d->n_chunks = 0;
+    d->chunk_rows = d->most_jobs = 0;
     for (int64_t row = 0; row < n_time;) {
         member = member_of(d, member, row);
-        int64_t rows = EK_MIN(most, run_end(d, member) - row);
+        while (next < n_at && at[next] <= row) {
+            next++;
+        }
+        int64_t end = EK_MIN(run_end(d, member), next < n_at ? at[next] : n_time);
+        int64_t rows = EK_MIN(most, end - row);
         EK_TRY(ek_grow(&d->chunks, &d->chunks_capacity, d->n_chunks, sizeof(*d->chunks)));
         d->chunks[d->n_chunks++] =
             (ek__chunk){.row0 = row, .n_rows = (int32_t)rows, .member = member};
@@ -74,6 +80,13 @@ ek_status ek__dataset_plan(ek__dataset *d)
         d->most_jobs = EK_MAX(d->most_jobs, ek__dataset_jobs(d, (int64_t)d->n_chunks - 1));
         row += rows;
     }
+    return EK_OK;
+}
+
+ek_status ek__dataset_plan(ek__dataset *d)
+{
+    int64_t most = choose_rows(d);
+    EK_TRY(ek__dataset_cut(d, most, NULL, 0));
     if (d->options->chunk > 0 && most > d->options->chunk) {
         return ek_field_note(d->field,
                              "chunks have %lld steps, not the %lld asked for: that many are stored "

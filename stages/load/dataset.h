@@ -60,9 +60,11 @@ void ek__dataset_destroy(ek__dataset *dataset);
 ek_status ek__series_order(ek__dataset *dataset);
 ek_status ek__series_join(ek__dataset *dataset);
 
-/* ek__dataset_plan cuts the rows into chunks; ek__dataset_header describes one (all but `data`);
- * ek__dataset_read reads one; ek__dataset_close closes the file left open (chunks.c). */
+/* ek__dataset_plan cuts the rows into chunks; ek__dataset_cut cuts them anew, at most `most` rows
+ * in each and none across one of the n_at rows `at`; ek__dataset_header describes one (all but
+ * `data`); ek__dataset_read reads one; ek__dataset_close closes the file left open (chunks.c). */
 ek_status ek__dataset_plan(ek__dataset *dataset);
+ek_status ek__dataset_cut(ek__dataset *dataset, int64_t most, const int64_t *at, int64_t n_at);
 ek_status ek__dataset_header(const ek__dataset *dataset, int64_t chunk, ek_chunk_header *out);
 ek_status ek__dataset_read(ek__dataset *dataset, int64_t chunk, void *dst);
 void ek__dataset_close(ek__dataset *dataset);

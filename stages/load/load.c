@@ -141,6 +141,23 @@ static ek_status load_read(ek_instance *self, int64_t chunk, void *dst)
     return ek__dataset_read(state->dataset, chunk, dst);
 }
 
+static ek_status load_cut(ek_instance *self, int64_t rows, const int64_t *at, int64_t n_at)
+{
+    load_state *state = self->priv;
+    ek__dataset *dataset = state->dataset;
+    int64_t before = dataset->chunk_rows;
+    EK_TRY(ek__dataset_cut(dataset, rows, at, n_at));
+    self->out.chunk_rows = dataset->chunk_rows;
+    self->out.n_chunks = (int64_t)dataset->n_chunks;
+    self->needs.read_jobs = dataset->most_jobs;
+    if (before == dataset->chunk_rows) {
+        return EK_OK;
+    }
+    return ek_field_note(dataset->field,
+                         "chunks have at most %lld steps, as another source's, not %lld",
+                         (long long)dataset->chunk_rows, (long long)before);
+}
+
 static void load_close(ek_instance *self)
 {
     load_state *state = self->priv;
@@ -171,6 +188,7 @@ static const ek_source_ops source = {
     .read = load_read,
     .jobs = load_jobs,
     .job = load_job,
+    .cut = load_cut,
     .close = load_close,
 };
 

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 "$ekman" inspect >out.txt
-for stage in load upload reduce anomaly svd download write; do
+for stage in load upload combine reduce anomaly svd download write; do
   expect_text "^$stage +[A-Za-z]" out.txt
   "$ekman" inspect "$stage" >one.txt
   expect_text "^$stage: " one.txt
@@ -33,7 +33,7 @@ if command -v python3 >/dev/null; then
   python3 - <<'END' || fail "python does not agree: $(cat all.json)"
 import json
 stages = {s["name"]: s for s in json.load(open("all.json"))}
-assert list(stages) == ["load", "upload", "reduce", "anomaly", "svd", "download", "write"]
+assert list(stages) == ["load", "upload", "combine", "reduce", "anomaly", "svd", "download", "write"]
 assert [p["name"] for p in stages["anomaly"]["inputs"]] == ["in", "mean"]
 assert stages["anomaly"]["inputs"][1]["implied"] == "reduce"
 assert set(stages["reduce"]["options"][0]["choices"]) >= {"mean", "std", "count"}

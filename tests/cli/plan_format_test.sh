@@ -34,11 +34,11 @@ except ImportError:
 assert [n["stage"] for n in plan["nodes"]] == \
     ["load", "upload", "reduce", "anomaly", "svd", "download", "write"]
 # Two files of 40 steps of 120 cells of 4 bytes, 15 steps a chunk: 15, 15, 10 and again.
-assert plan["source"]["time"]["steps"] == 80 and plan["source"]["cells"] == 120
+assert plan["sources"][0]["time"]["steps"] == 80 and plan["sources"][0]["cells"] == 120
 assert plan["chunks"]["count"] == 6 and plan["chunks"]["rows"] == 15
 assert plan["chunks"]["bytes"] == (15 * 120 * 4 + 255) // 256 * 256
-assert [g["files"] for g in plan["source"]["decoding"]] == \
-    [["air.sig995.1990.nc", "air.sig995.1991.nc"]], plan["source"]["decoding"]
+assert [g["files"] for g in plan["sources"][0]["decoding"]] == \
+    [["air.sig995.1990.nc", "air.sig995.1991.nc"]], plan["sources"][0]["decoding"]
 link = {(l["from"], l["to"]): l for l in plan["links"]}
 assert len(link) == 7
 up = link["load", "upload"]

@@ -232,6 +232,18 @@ static ek_node *build_reduce_anomaly(ek_pipeline *p, ek_node *up)
     return ek_download(p, ek_reduce(p, anomaly(p, up), &(ek_reduce_options){.op = ALL_OPS}), NULL);
 }
 
+static ek_node *build_combine(ek_pipeline *p, ek_node *up)
+{
+    return ek_download(p, ek_combine(p, up, up, &(ek_combine_options){.op = EK_COMBINE_HYPOT}),
+                       NULL);
+}
+
+static ek_node *build_combine_decoded(ek_pipeline *p, ek_node *up)
+{
+    ek_combine_options options = {.op = EK_COMBINE_DIV};
+    return ek_download(p, ek_combine(p, up, anomaly(p, up), &options), NULL);
+}
+
 static ek_node *build_two_sweeps(ek_pipeline *p, ek_node *up)
 {
     return ek_download(p, spread_add(p, up), NULL);
@@ -273,6 +285,8 @@ const contract_stage contract_stages[] = {
     {"reduce", "all statistics of a decoded stream", build_reduce_anomaly, false, 0},
     {"reduce", "ddof 0", build_reduce_population, false, 0},
     {"anomaly", "from the time mean", build_anomaly, false, 0},
+    {"combine", "a stream with itself", build_combine, false, 0},
+    {"combine", "a stream and its anomalies", build_combine_decoded, false, 0},
     {"spread", "a fold of two sweeps", build_two_sweeps, false, 0},
     {"spread", "two sweeps of a decoded stream", build_two_sweeps_of_anomaly, false, 0},
     {"spells", "above a threshold", build_spells, false, 0},

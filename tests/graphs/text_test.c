@@ -94,10 +94,12 @@ static const struct {
     {"load a.nc ! 7up", 12, "expected the name of a stage"},
     {"load a.nc ! x: 'upload'", 15, "expected the name of a stage"},
     {"load a.nc ! uplod ! reduce", 12,
-     "there is no stage 'uplod'; did you mean 'upload'? the stages are load, upload, reduce, "
+     "there is no stage 'uplod'; did you mean 'upload'? the stages are load, upload, combine, "
+     "reduce, "
      "anomaly, svd, download, write"},
     {"filter", 0,
-     "there is no stage 'filter'; the stages are load, upload, reduce, anomaly, svd, download, "
+     "there is no stage 'filter'; the stages are load, upload, combine, reduce, anomaly, svd, "
+     "download, "
      "write"},
     {"load a.nc ! upload/x", 18, "expected a space, '!' or ';' after the name of a stage"},
     {"load a.nc ! upload; load.", 25, "expected '!' and a stage after 'load.'"},

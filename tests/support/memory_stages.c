@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,17 +99,29 @@ double memory_value(const memory_input *input, int64_t row, int64_t cell)
     return isfinite(raw) ? scaled + segment->offset : (double)NAN;
 }
 
-static ek_status make_chunks(memory_priv *priv, const memory_input *input, int64_t chunk)
+/* memory_cut makes chunks of at most `chunk` rows, ending with their segment and at the rows `at`.
+ */
+static ek_status memory_cut(ek_instance *self, int64_t chunk, const int64_t *at, int64_t n_at)
 {
-    int64_t row0 = 0;
+    const memory_input *input = input_of(self);
+    memory_priv *priv = self->priv;
+    int64_t row0 = 0, next = 0;
+    priv->n_chunks = 0;
+    self->out.chunk_rows = 0;
     for (int s = 0; s < input->n_segments; s++) {
-        for (int64_t first = 0; first < input->segments[s].rows; first += chunk) {
+        for (int64_t first = 0, rows = 0; first < input->segments[s].rows; first += rows) {
             EK_TRY(ek_grow(&priv->chunks, &priv->capacity, priv->n_chunks, sizeof(memory_chunk)));
-            int64_t rows = EK_MIN(chunk, input->segments[s].rows - first);
+            rows = EK_MIN(chunk, input->segments[s].rows - first);
+            while (next < n_at && at[next] <= row0) {
+                next++;
+            }
+            rows = next < n_at ? EK_MIN(rows, at[next] - row0) : rows;
             priv->chunks[priv->n_chunks++] = (memory_chunk){s, first, rows, row0};
+            self->out.chunk_rows = EK_MAX(self->out.chunk_rows, rows);
             row0 += rows;
         }
     }
+    self->out.n_chunks = (int64_t)priv->n_chunks;
     return EK_OK;
 }
 
@@ -119,8 +132,8 @@ static ek_status make_field(memory_priv *priv, const memory_input *input)
         return EK_ENOMEM;
     }
     priv->field = field;
-    field->name = ek_strdup("air");
-    field->units = ek_strdup("K");
+    field->name = ek_strdup(input->name != NULL ? input->name : "air");
+    field->units = ek_strdup(input->units != NULL ? input->units : "K");
     field->source = ek_strdup("memory");
     field->dtype = input->segments[0].dtype;
     for (int s = 0; s < input->n_segments; s++) {
@@ -133,6 +146,15 @@ static ek_status make_field(memory_priv *priv, const memory_input *input)
     field->dims[0].name = ek_strdup("cell");
     field->time.name = ek_strdup("time");
     field->time.units = ek_strdup("1");
+    if (input->times != NULL) {
+        size_t n = (size_t)field->n_time;
+        field->time.values = ek_alloc(n, sizeof(double));
+        if (field->time.values == NULL) {
+            return EK_ENOMEM;
+        }
+        memcpy(field->time.values, input->times, n * sizeof(double));
+        field->time.has_values = true;
+    }
     bool all = field->name != NULL && field->units != NULL && field->source != NULL &&
                field->dims[0].name != NULL && field->time.name != NULL && field->time.units != NULL;
     return all ? EK_OK : EK_ENOMEM;
@@ -145,7 +167,7 @@ static ek_status memory_negotiate(ek_instance *self)
     memory_priv *priv = self->priv;
     int64_t chunk = options->chunk > 0 ? options->chunk : memory_rows(input);
     EK_TRY(make_field(priv, input));
-    EK_TRY(make_chunks(priv, input, chunk));
+    EK_TRY(memory_cut(self, chunk, NULL, 0));
     ek_spec *out = &self->out;
     out->kind = EK_STREAM;
     out->space = EK_SPACE_PINNED;
@@ -153,11 +175,11 @@ static ek_status memory_negotiate(ek_instance *self)
     out->extent[EK_AXIS_TIME] = priv->field->n_time;
     out->extent[EK_AXIS_CELL] = input->cells;
     out->packed = true;
-    out->chunk_rows = EK_MIN(chunk, priv->field->n_time);
-    out->n_chunks = (int64_t)priv->n_chunks;
     self->needs.read_jobs = input->n_jobs;
     late_left = input->n_jobs;
-    ek_spec_add(out, "air", EK_F64, 2, EK_AXIS_TIME, EK_AXIS_CELL);
+    ek_array_spec *array = ek_spec_add(out, "", EK_F64, 2, EK_AXIS_TIME, EK_AXIS_CELL);
+    snprintf(array->name, sizeof(array->name), "%s", priv->field->name);
+    snprintf(array->units, sizeof(array->units), "%s", priv->field->units);
     return EK_OK;
 }
 
@@ -244,6 +266,7 @@ static const ek_source_ops memory_source = {
     .read = memory_read,
     .jobs = memory_jobs,
     .job = memory_job,
+    .cut = memory_cut,
     .close = memory_close,
 };
 

@@ -22,6 +22,9 @@ typedef struct memory_input {
     memory_segment segments[4];
     int n_jobs;            /* 0: read on the io thread; else by that many jobs per chunk */
     bool late_first;       /* with jobs: chunk 0 is not ready until chunk 1 is */
+    const char *name;      /* NULL: "air" */
+    const char *units;     /* NULL: "K" */
+    const double *times;   /* one per row; NULL: rows are only counted */
     int64_t fail_at_chunk; /* reading this chunk fails; 0: none does (chunk 0 cannot) */
 } memory_input;
 

@@ -28,8 +28,8 @@ install(TARGETS ekman-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 set(headers
   core/alloc.h core/backend.h core/chunk.h core/common.h core/crew.h core/field.h core/log.h core/loop.h
   core/memory.h core/nearest.h core/options.h core/stage.h core/status.h core/trace.h core/version.h
-  stages/anomaly.h stages/load.h stages/reduce.h stages/stages.h stages/svd.h stages/transfer.h
-  stages/versions.h stages/write.h
+  stages/anomaly.h stages/combine.h stages/load.h stages/reduce.h stages/stages.h stages/svd.h
+  stages/transfer.h stages/versions.h stages/write.h
   graphs/nodes.h graphs/pipeline.h graphs/plan.h graphs/run.h graphs/text.h
   pipelines/eof.h pipelines/stats.h)
 foreach(header ${headers})
