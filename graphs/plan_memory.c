@@ -3,6 +3,8 @@
  * stay in device memory for a later pass. Nothing is allocated here. */
 #include "graphs/internal.h"
 
+#include <stdio.h>
+
 #define BUDGET_PERCENT 90
 
 size_t ek__plan_result_bytes(const ek_spec *spec)
@@ -137,18 +139,46 @@ static void choose_residence(ek_plan *plan, size_t budget)
     ek__plan_fresh(plan);
 }
 
-static ek_status refuse(const ek_plan *plan, const char *space, size_t needed, size_t budget)
+/* A kind of memory that does not fit. */
+typedef struct shortage {
+    const char *space;
+    size_t needed, budget;
+    size_t per_slot; /* the part of it that is there once for each slot */
+} shortage;
+
+/* refuse says what the plan lacks and with how many slots it would fit, if with any. */
+static ek_status refuse(const ek_plan *plan, shortage lack)
 {
+    char advice[128] = "Fewer slots do not make it fit; smaller chunks or fewer modes may.";
+    size_t others = lack.needed - lack.per_slot * (size_t)plan->n_slots;
+    if (lack.budget >= others + lack.per_slot && lack.per_slot > 0) {
+        snprintf(advice, sizeof(advice), "With slots=%zu it fits; so it may with smaller chunks.",
+                 (lack.budget - others) / lack.per_slot);
+    }
     char *table = ek__plan_memory_text(plan);
-    ek_status rc =
-        EK_FAIL(EK_EBUDGET,
-                "%s memory: the plan needs %.1f MB and the budget is %.1f MB. Smaller "
-                "chunks (now %.1f MB), fewer slots (now %d) or fewer modes make it "
-                "smaller.\n%s",
-                space, (double)needed / 1e6, (double)budget / 1e6, (double)plan->chunk_bytes / 1e6,
-                plan->n_slots, table != NULL ? table : "");
+    ek_status rc = EK_FAIL(
+        EK_EBUDGET,
+        "%s memory: the plan needs %.1f MB and the budget is %.1f MB. %s Now it has %d "
+        "slot%s and chunks of %.1f MB.\n%s",
+        lack.space, (double)lack.needed / 1e6, (double)lack.budget / 1e6, advice, plan->n_slots,
+        plan->n_slots == 1 ? "" : "s", (double)plan->chunk_bytes / 1e6, table != NULL ? table : "");
     ek_free(table);
     return rc;
+}
+
+/* check_budgets refuses a plan that does not fit; then no chunks are kept on the device. */
+static ek_status check_budgets(const ek_plan *plan, size_t device_budget)
+{
+    size_t slots = (size_t)plan->n_slots, pinned_budget = plan->options.pinned_bytes;
+    if (plan->device_bytes > device_budget) {
+        size_t rings = plan->staging_bytes + plan->slot_output_bytes + plan->header_bytes;
+        return refuse(plan, (shortage){"device", plan->device_bytes, device_budget, rings / slots});
+    }
+    if (pinned_budget != 0 && plan->pinned_bytes > pinned_budget) {
+        size_t rings = plan->ring_bytes + plan->header_bytes;
+        return refuse(plan, (shortage){"pinned", plan->pinned_bytes, pinned_budget, rings / slots});
+    }
+    return EK_OK;
 }
 
 ek_status ek__plan_memory(ek_plan *plan)
@@ -167,11 +197,5 @@ ek_status ek__plan_memory(ek_plan *plan)
         budget = plan->props.free_bytes / 100 * BUDGET_PERCENT;
     }
     choose_residence(plan, budget);
-    if (plan->device_bytes > budget) {
-        return refuse(plan, "device", plan->device_bytes, budget);
-    }
-    if (plan->options.pinned_bytes != 0 && plan->pinned_bytes > plan->options.pinned_bytes) {
-        return refuse(plan, "pinned", plan->pinned_bytes, plan->options.pinned_bytes);
-    }
-    return EK_OK;
+    return check_budgets(plan, budget);
 }

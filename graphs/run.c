@@ -38,6 +38,17 @@ static void watchdog(void *user)
     }
 }
 
+/* step_bytes returns the stored bytes of a time step, of all sources. */
+static double step_bytes(const ek_plan *plan)
+{
+    double bytes = 0;
+    for (int s = 0; s < plan->n_sources; s++) {
+        const ek_field *field = plan->nodes[plan->sources[s]].instance.out.field;
+        bytes += (double)field->n_cells * (double)field->value_bytes;
+    }
+    return bytes;
+}
+
 /* count_slots says what the chunks in flight are at; one that is loaded waits for the device. */
 static void count_slots(const ek_run_state *run, ek_progress *report)
 {
@@ -52,16 +63,15 @@ static void count_slots(const ek_run_state *run, ek_progress *report)
 static void progress(void *user)
 {
     ek_run_state *run = user;
-    const ek_field *field = ek_plan_field(run->plan);
     ek_progress report = {
         .pass = run->pass,
         .n_passes = run->plan->n_passes,
         .chunks_done = run->chunks_done,
         .n_chunks = run->plan->n_chunks,
         .steps_done = run->steps_done,
-        .n_steps = field->n_time,
+        .n_steps = ek_plan_field(run->plan)->n_time,
         .seconds = ek__record_now() - run->began,
-        .step_bytes = (double)field->n_cells * (double)field->value_bytes,
+        .step_bytes = step_bytes(run->plan),
     };
     count_slots(run, &report);
     run->options.on_progress(&report, run->options.user);

@@ -6,6 +6,7 @@
 #include "tests/support/near.h"
 #include "tests/support/spread.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const float ramp[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
@@ -149,6 +150,32 @@ static void the_budget_refuses_with_the_table(void **state)
     ek_pipeline_destroy(p);
 }
 
+/* The number of slots that a refusal names fits, and one more does not. */
+static void a_refusal_says_how_many_slots_fit(void **state)
+{
+    (void)state;
+    ek_pipeline *p = make_eof(2);
+    ek_plan *plan = NULL;
+    for (size_t budget = 2000; budget < 40000; budget += 500) {
+        ek_plan_options options = {.backend = "host", .pinned_bytes = budget, .slots = 9};
+        if (ek_plan_create(&plan, p, &options) == EK_OK) {
+            break;
+        }
+        const char *at = strstr(ek_error_last()->message, "With slots=");
+        int fits = at != NULL ? (int)strtol(at + strlen("With slots="), NULL, 10) : 0;
+        assert_in_range(fits, 0, 8);
+        options.slots = fits + 1;
+        assert_int_equal(ek_plan_create(&plan, p, &options), EK_EBUDGET);
+        options.slots = fits;
+        assert_int_equal(fits == 0 ? EK_OK : ek_plan_create(&plan, p, &options), EK_OK);
+        ek_plan_destroy(plan);
+        plan = NULL;
+    }
+    assert_non_null(plan);
+    ek_plan_destroy(plan);
+    ek_pipeline_destroy(p);
+}
+
 static void the_plan_explains_itself(void **state)
 {
     (void)state;
@@ -277,6 +304,7 @@ int main(void)
         cmocka_unit_test(unused_output_is_refused),
         cmocka_unit_test(no_source),
         cmocka_unit_test(the_budget_refuses_with_the_table),
+        cmocka_unit_test(a_refusal_says_how_many_slots_fit),
         cmocka_unit_test(the_plan_explains_itself),
         cmocka_unit_test(sweeps_are_explained),
         cmocka_unit_test(too_many_sweeps_are_refused),
