@@ -44,7 +44,8 @@ typedef struct ek_option {
     const char *fallback; /* the default as text; NULL: none, the field stays 0 or NULL */
     int64_t min, max;     /* INT only */
     const ek_choice *choices;
-    bool required; /* STRING, STRINGS: must be given */
+    bool required;   /* STRING, STRINGS: must be given */
+    bool incidental; /* how the work is done, not what it gives: results do not depend on it */
     const char *help;
     const char *unit; /* INT: what is counted, such as "time steps"; NULL: nothing to say */
     unsigned text;    /* EK_TEXT_ bits */

@@ -211,6 +211,12 @@ struct ek_stage {
     /* OPTIONAL. After finish is complete: looks at exec->status, sets out->extent, refuses. */
     ek_status (*collect)(ek_instance *self, const ek_exec *exec, ek_data *out);
 
+    /* OPTIONAL, FOLD. Adds to `state` what the same fold has accumulated over the steps that come
+     * next in time, in another run: both n_bytes = needs.state_bytes, in host memory. `in` tells
+     * field and extents of the stream. A fold that has it promises that its accumulators hold for
+     * the steps seen, however many there are to be: a run may also go on from them. */
+    ek_status (*merge)(const ek_spec *in, void *state, const void *later, size_t n_bytes);
+
     /* OPTIONAL. Releases what negotiate made; runs even if negotiate failed half way. */
     void (*fini)(ek_instance *self);
 

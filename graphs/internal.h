@@ -69,6 +69,10 @@ struct ek_plan {
     char reason[256];
     bool io_held;
 
+    ek_field *joined; /* with from_state: the field over the earlier steps and the source's */
+    int64_t earlier_steps;
+    uint32_t earlier_crc; /* of the state file's head */
+
     int n_nodes;
     plan_node *nodes;
     int sources[EK__SOURCES_MAX]; /* indices of the source nodes, which all have the same steps */
@@ -161,6 +165,13 @@ ek_status ek__plan_passes(ek_plan *plan);
 
 /* passes.c: which sources are read and which uploads copy, once it is known what is kept. */
 void ek__plan_fresh(ek_plan *plan);
+
+/* state_recall.c. ek__plan_recall has a plan with the option from_state go on from that state: the
+ * source's field and steps become those of both periods. ek__plan_recall_check refuses a state that
+ * the plan cannot go on with, ek__plan_can_continue a plan that can have no finished state. */
+ek_status ek__plan_recall(ek_plan *plan);
+ek_status ek__plan_recall_check(const ek_plan *plan);
+ek_status ek__plan_can_continue(const ek_plan *plan);
 
 /* plan_memory.c: buffers, budget, and the choice between keeping chunks and reading again. */
 ek_status ek__plan_memory(ek_plan *plan);

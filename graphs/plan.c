@@ -125,6 +125,7 @@ static ek_status negotiate_sources(ek_plan *plan)
     if (plan->n_sources > 1) {
         EK_TRY(ek__plan_agree(plan));
     }
+    EK_TRY(ek__plan_recall(plan));
     plan->n_chunks = plan->nodes[plan->source].instance.out.n_chunks;
     for (int s = 0; s < plan->n_sources; s++) {
         plan->chunk_bytes += ek__plan_stream_bytes(&plan->nodes[plan->sources[s]].instance.out);
@@ -188,6 +189,7 @@ static ek_status plan_make(ek_plan *plan, const ek_plan_options *options)
     plan->options.backend = ek_backend_name(plan->backend);
     EK_TRY(negotiate_all(plan));
     EK_TRY(ek__plan_passes(plan));
+    EK_TRY(ek__plan_recall_check(plan));
     return ek__plan_memory(plan);
 }
 
@@ -231,6 +233,7 @@ void ek_plan_destroy(ek_plan *plan)
         ek_free(plan->passes[k].fresh);
     }
     ek_arena_fini(&plan->device);
+    ek_field_destroy(plan->joined);
     ek_free(plan->passes);
     ek_free(plan->nodes);
     ek_backend_destroy(plan->backend);

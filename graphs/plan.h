@@ -24,6 +24,9 @@ typedef struct ek_plan_options {
     size_t device_bytes; /* budget of device memory; 0: 90 % of what is free */
     size_t pinned_bytes; /* budget of pinned memory; 0: no limit */
     bool reread;         /* read the files again for a second pass even if the chunks would fit */
+    const char *from_state; /* go on from this finished state (graphs/state.h), whose period comes
+                               before the source's; NULL: start with nothing. Borrowed until the
+                               plan is destroyed */
 } ek_plan_options;
 
 typedef struct ek_plan ek_plan;

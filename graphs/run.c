@@ -3,12 +3,13 @@
  * error stops new work, and the loop ends when nothing is in flight. */
 #include "graphs/run.h"
 
-#include "graphs/run_internal.h"
+#include "graphs/checkpoint.h"
 
 #include <inttypes.h>
 
-#define WATCHDOG_MS 100
-#define PROGRESS_MS 200
+#define WATCHDOG_MS  100
+#define PROGRESS_MS  200
+#define CHECKPOINT_S 30
 
 void ek__run_fail(ek_run_state *run)
 {
@@ -77,14 +78,33 @@ static void progress(void *user)
     run->options.on_progress(&report, run->options.user);
 }
 
+static void checkpoint_due(void *user)
+{
+    ek__checkpoint_due(user);
+}
+
+void ek__run_cancel(ek_run_state *run)
+{
+    bool kept = ek__checkpoint_kept(run);
+    EK_FAIL(EK_ECANCELED,
+            "stopped on request in pass %d of %d, after %" PRId64 " of %" PRId64
+            " chunks; no output was written%s%s",
+            run->pass + 1, run->plan->n_passes, run->chunks_done, run->plan->n_chunks,
+            kept ? "; to go on, resume from " : "", kept ? run->options.checkpoint : "");
+    ek__run_fail(run);
+}
+
+/* The first interrupt lets a run with checkpoints leave one; the second does not wait. */
 static void interrupted(void *user)
 {
     ek_run_state *run = user;
-    EK_FAIL(EK_ECANCELED,
-            "stopped on request in pass %d of %d, after %" PRId64 " of %" PRId64
-            " chunks; no output was written",
-            run->pass + 1, run->plan->n_passes, run->chunks_done, run->plan->n_chunks);
-    ek__run_fail(run);
+    bool last = run->closing && run->pass + 1 == run->plan->n_passes;
+    if (run->options.checkpoint != NULL && !run->draining && !last) {
+        run->draining = true;
+        ek__run_pump(run);
+        return;
+    }
+    ek__run_cancel(run);
     if (run->in_flight == 0 && !run->closing) {
         ek_loop_stop(run->loop);
     }
@@ -106,6 +126,18 @@ static ek_status open_node(ek_run_state *run, int i)
     return rc == EK_OK ? EK_OK : ek_error_prefix("%s", self->name);
 }
 
+/* put_earlier gives sinks the results of passes that were complete when a resumed run stopped. */
+static ek_status put_earlier(ek_run_state *run)
+{
+    for (int i = 0; i < run->plan->n_nodes; i++) {
+        const plan_node *self = &run->plan->nodes[i];
+        if (ek__stage_is(self->node, EK_STAGE_SINK) && !self->streams && self->level < run->pass) {
+            EK_TRY(ek__run_put(run, NULL, i));
+        }
+    }
+    return EK_OK;
+}
+
 /* open_all opens sources and then sinks: inputs come first in a pipeline. */
 static ek_status open_all(void *user)
 {
@@ -113,13 +145,18 @@ static ek_status open_all(void *user)
     for (int i = 0; i < run->plan->n_nodes; i++) {
         EK_TRY(open_node(run, i));
     }
-    return EK_OK;
+    EK_TRY(ek__checkpoint_load(run));
+    return put_earlier(run);
 }
 
-/* close_all ends sinks (commits them if the run went well) and closes the sources' files. */
+/* close_all writes the finished state, ends sinks (commits them if the run went well), closes the
+ * sources' files and removes the checkpoint. */
 static ek_status close_all(void *user)
 {
     ek_run_state *run = user;
+    if (run->error.status == EK_OK && ek__checkpoint_close(run) != EK_OK) {
+        ek__run_fail(run);
+    }
     for (int i = 0; i < run->plan->n_nodes; i++) {
         ek_instance *self = &run->plan->nodes[i].instance;
         bool commit = run->error.status == EK_OK;
@@ -130,6 +167,9 @@ static ek_status close_all(void *user)
             ek__run_fail(run);
         }
     }
+    if (run->error.status == EK_OK) {
+        ek__checkpoint_remove(run);
+    }
     return EK_OK;
 }
 
@@ -139,6 +179,10 @@ static ek_status start_timers(ek_run_state *run)
     if (run->options.on_progress != NULL) {
         unsigned ms = run->options.progress_ms != 0 ? run->options.progress_ms : PROGRESS_MS;
         EK_TRY(ek_loop_every(run->loop, ms, progress, run));
+    }
+    if (run->options.checkpoint != NULL) {
+        double s = run->options.checkpoint_s > 0 ? run->options.checkpoint_s : CHECKPOINT_S;
+        EK_TRY(ek_loop_every(run->loop, (unsigned)EK_MIN(1e3 * s, 1e9), checkpoint_due, run));
     }
     if (run->options.handle_interrupt) {
         EK_TRY(ek_loop_on_interrupt(run->loop, interrupted, run));

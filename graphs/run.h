@@ -24,6 +24,19 @@ typedef struct ek_run_options {
     bool detail; /* for the report: in launch stream or serial the device time of each stage, at the
                     cost of an event per stage and chunk; on cuda the driver's count of memory */
     bool handle_interrupt; /* SIGINT and SIGTERM end the run at a chunk's end, with EK_ECANCELED */
+
+    /* A file that the run leaves from time to time, and removes when it ends well: what has been
+     * accumulated so far (graphs/state.h). With `resume` the run goes on from it if it is there,
+     * with the same bits as if it had never stopped; a file of another plan or of changed input is
+     * refused, and without `resume` not overwritten. An interrupt leaves one, too. Not for
+     * pipelines with a sink that takes a stream. NULL: none. */
+    const char *checkpoint;
+    double checkpoint_s; /* seconds from one to the next; 0: 30 */
+    bool resume;
+
+    /* A file for the accumulators at the end of the run: a finished state. It replaces what has
+     * this name. For pipelines of one pass whose folds have `merge`; NULL: none. */
+    const char *state;
 } ek_run_options;
 
 typedef struct ek_report ek_report;

@@ -179,10 +179,11 @@ static ek_status rehearse_all(ek_run_state *run)
 
 ek_status ek__run_prepare(ek_run_state *run)
 {
+    int first = run->pass;
     for (run->pass = 0; run->pass < run->plan->n_passes; run->pass++) {
         EK_TRY(prepare_pass(run));
     }
-    run->pass = 0;
+    run->pass = first;
     return ek_backend_which(run->plan->backend) == EK_BACKEND_CUDA ? rehearse_all(run) : EK_OK;
 }
 
@@ -210,7 +211,7 @@ static ek_status set_headers(run_slot *slot)
             if (source->header(&self->instance, slot->chunk, slot->headers[i]) != EK_OK) {
                 return ek_error_prefix("%s", self->node->name);
             }
-            if (ek__run_pass(run)->fresh[i]) {
+            if (ek__run_fresh(run, i)) {
                 run->report->record->passes[run->pass].read_bytes += chunk_bytes(slot, i);
             }
         } else {
@@ -235,7 +236,7 @@ static ek_status submit_upload(run_slot *slot)
     EK_TRY(ek_event_record(slot->copy_start, run->copy_in));
     EK_TRY(copy_headers(slot));
     for (int i = 0; i < run->plan->n_nodes; i++) {
-        if (pass->fresh[i] && ek__stage_is(run->plan->nodes[i].node, EK_STAGE_UPLOAD)) {
+        if (ek__run_fresh(run, i) && ek__stage_is(run->plan->nodes[i].node, EK_STAGE_UPLOAD)) {
             EK_TRY(submit_node(run, slot, i));
             run->report->counts.upload_bytes += chunk_bytes(slot, i);
         }
@@ -296,7 +297,7 @@ ek_status ek__run_account(run_slot *slot)
     ek_run_state *run = slot->run;
     const plan_pass *pass = ek__run_pass(run);
     double copy = 0, compute = 0, download = 0;
-    if (pass->copies > 0) {
+    if ((run->resumed ? pass->uploads : pass->copies) > 0) {
         EK_TRY(ek_event_elapsed(slot->copy_start, slot->copied, &copy));
     }
     EK_TRY(ek_event_elapsed(slot->start, slot->computed, &compute));

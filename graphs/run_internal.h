@@ -15,6 +15,7 @@
 EK_BEGIN_DECLS
 
 typedef struct ek_run_state ek_run_state;
+typedef struct ek__checkpoint ek__checkpoint;
 
 typedef struct run_slot run_slot;
 
@@ -93,6 +94,11 @@ struct ek_run_state {
     bool stopping;  /* no new work; the loop ends when nothing is in flight */
     ek_error error; /* the first */
     double began;
+    ek__checkpoint *checkpoint; /* NULL: this run neither leaves states nor has one before */
+    ek_task checkpoint_written;
+    bool resumed;         /* in the middle: earlier chunks are not in device memory */
+    bool draining;        /* interrupted: no new chunks, then a checkpoint, then the end */
+    bool last_cut;        /* that checkpoint is on its way, or written */
     int loading;          /* slots being read */
     double loading_began; /* since when there is one */
 };
@@ -100,6 +106,9 @@ struct ek_run_state {
 /* run.c. ek__run_fail keeps the thread's last error if it is the run's first, and stops new work.
  */
 void ek__run_fail(ek_run_state *run);
+
+/* ek__run_cancel fails with the sentence about an interrupt. */
+void ek__run_cancel(ek_run_state *run);
 
 /* run_passes.c. ek__run_pump starts chunks while there are free slots, and notices the pass's end.
  */
@@ -151,6 +160,15 @@ static inline void ek__task_set(ek_task *task, void (*fn)(ek_task *task), void *
 static inline plan_pass *ek__run_pass(ek_run_state *run)
 {
     return &run->plan->passes[run->pass];
+}
+
+/* ek__run_fresh says whether the present pass reads source i, or copies at upload i. A resumed run
+ * has no chunks in device memory from earlier passes. */
+static inline bool ek__run_fresh(ek_run_state *run, int i)
+{
+    const plan_pass *pass = ek__run_pass(run);
+    bool takes = ek__stage_is(run->plan->nodes[i].node, EK_STAGE_SOURCE | EK_STAGE_UPLOAD);
+    return run->resumed ? pass->member[i] && takes : pass->fresh[i];
 }
 
 EK_END_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run holds: queues, events, pinned rings, device memory, and the views of them that stages
  * get. All is taken before the first chunk; while chunks flow nothing is allocated. */
-#include "graphs/run_internal.h"
+#include "graphs/checkpoint.h"
 
 /* make_pool gives a node the buffers of its stream, one per slot (or per chunk if kept). */
 static ek_status make_pool(ek_run_state *run, int i)
@@ -253,7 +253,7 @@ ek_status ek__run_setup(ek_run_state *run)
     for (int s = 0; s < plan->n_slots; s++) {
         EK_TRY(make_slot(run, s));
     }
-    return EK_OK;
+    return ek__checkpoint_create(run);
 }
 
 static void release_slot(run_slot *slot, const ek_plan *plan)
@@ -288,6 +288,7 @@ void ek__run_release(ek_run_state *run)
             ek_queue_sync(queues[i]); /* no memory goes while work may use it */
         }
     }
+    ek__checkpoint_destroy(run);
     for (int s = 0; run->slots != NULL && s < plan->n_slots; s++) {
         release_slot(&run->slots[s], plan);
     }

@@ -3,7 +3,7 @@
  * turn of pool threads, or of the io thread, for all sources of the pass at once; then the device
  * has the chunk; then the io thread. */
 #include "core/trace.h"
-#include "graphs/run_internal.h"
+#include "graphs/checkpoint.h"
 
 #include <inttypes.h>
 
@@ -118,7 +118,8 @@ static void submit_slot(run_slot *slot)
     ek__run_enter(slot, SLOT_ON_DEVICE);
     if (run->stopping) {
         free_slot(slot);
-    } else if (ek__run_submit(slot) != EK_OK) {
+    } else if (ek__run_submit(slot) != EK_OK ||
+               ek__checkpoint_submitted(run, slot->chunk + 1) != EK_OK) {
         fail_chunk(slot);
         free_slot(slot);
     }
@@ -188,11 +189,14 @@ static void start_load(run_load *load)
 void ek__slot_start(run_slot *slot, int64_t chunk)
 {
     ek_run_state *run = slot->run;
-    const plan_pass *pass = ek__run_pass(run);
+    const int *sources = run->plan->sources;
     run->in_flight++;
     slot->chunk = chunk;
-    slot->pending = pass->reads;
-    if (pass->reads == 0) {
+    slot->pending = 0;
+    for (int k = 0; k < run->plan->n_sources; k++) {
+        slot->pending += ek__run_fresh(run, sources[k]) ? 1 : 0;
+    }
+    if (slot->pending == 0) {
         submit_slot(slot);
         return;
     }
@@ -201,7 +205,7 @@ void ek__slot_start(run_slot *slot, int64_t chunk)
         run->loading_began = ek__record_now();
     }
     for (int k = 0; k < run->plan->n_sources; k++) {
-        if (pass->fresh[run->plan->sources[k]]) {
+        if (ek__run_fresh(run, sources[k])) {
             start_load(&slot->loads[k]);
         }
     }

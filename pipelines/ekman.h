@@ -10,6 +10,7 @@
 #include "graphs/pipeline.h"
 #include "graphs/plan.h"
 #include "graphs/run.h"
+#include "graphs/state.h"
 #include "graphs/text.h"
 #include "pipelines/eof.h"
 #include "pipelines/stats.h"

@@ -194,6 +194,20 @@ static ek_status reduce_finish(ek_instance *self, const ek_exec *exec, ek_data *
     return ek_queue_launch(exec->queue, &finish_kernel, &args, sizeof args);
 }
 
+static ek_status reduce_merge(const ek_spec *in, void *state, const void *later, size_t n_bytes)
+{
+    ek__reduce_state to;
+    ek__reduce_state from;
+    int64_t cells = in->extent[EK_AXIS_CELL];
+    if (lay_out(&to, state, cells) != n_bytes) {
+        return EK_FAIL(EK_EDATA, "%zu bytes are no accumulators of %lld cells", n_bytes,
+                       (long long)cells);
+    }
+    lay_out(&from, (void *)later, cells); /* read only */
+    ek__reduce_merge(&to, &from, cells);
+    return EK_OK;
+}
+
 static const ek_choice op_choices[] = {
     {"mean", EK_REDUCE_MEAN, "mean"},
     {"std", EK_REDUCE_STD, "standard deviation"},
@@ -245,4 +259,5 @@ const ek_stage ek_stage_reduce = {
     .begin = reduce_begin,
     .submit = reduce_submit,
     .finish = reduce_finish,
+    .merge = reduce_merge,
 };

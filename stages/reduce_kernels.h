@@ -54,6 +54,10 @@ ek_status ek__reduce_add_cuda(const void *args, ek_queue *queue);
 ek_status ek__reduce_finish_host(const void *args);
 ek_status ek__reduce_finish_cuda(const void *args, ek_queue *queue);
 
+/* ek__reduce_merge adds to each cell of `state` what `later` has accumulated over the steps that
+ * come next; both in host memory. */
+void ek__reduce_merge(const ek__reduce_state *state, const ek__reduce_state *later, int64_t cells);
+
 static inline EK_HD ek__packed_sums ek__packed_load(const ek__reduce_state *s, int64_t c)
 {
     ek__packed_sums a;

@@ -15,7 +15,7 @@
 #define DEFAULT_MODES 10
 
 enum { KEY_CHUNK = 512, KEY_TIME, KEY_DECODER, KEY_PRECISION, KEY_DEFLATE };
-enum { KEY_MAP = 768, KEY_STATISTICS, KEY_DDOF, KEY_MODES };
+enum { KEY_MAP = 768, KEY_STATISTICS, KEY_DDOF, KEY_MODES, KEY_STATE, KEY_FROM_STATE };
 
 bool cli_parse_int(const char *text, int64_t min, int64_t max, int64_t *out)
 {
@@ -127,6 +127,12 @@ static const struct argp_option stats_options[] = {
      "mean,std,range,var",
      1},
     {"ddof", KEY_DDOF, "0|1", 0, "std and var divide by N - ddof; default 1", 1},
+    {"state", KEY_STATE, "FILE", 0,
+     "keep the accumulators in FILE, to add later files to, or to join (ekman state merge)", 6},
+    {"from-state", KEY_FROM_STATE, "FILE", 0,
+     "go on from these accumulators, with the statistics they were made for: reads only the files "
+     "given here, which come later in time, or none",
+     6},
     {0}};
 
 static void parse_precision(struct argp_state *state, cli_job *job, const char *text)
@@ -245,12 +251,13 @@ static void check_report(struct argp_state *state, const cli_job *job, const cha
 /* The write stage protects the inputs from --output; reports are written here. */
 static void check_files(struct argp_state *state, const cli_job *job)
 {
-    if (job->n_paths == 0) {
+    if (job->n_paths == 0 && job->plan.from_state == NULL) {
         argp_error(state, "no input files. Name one or more netCDF files, or make some to try "
                           "with: ekman sample --years 1990-1991");
     }
     check_report(state, job, "--json", job->json);
     check_report(state, job, "--report", job->report);
+    check_report(state, job, "--state", job->run.state);
     if (job->json != NULL && job->report != NULL && cli_same_file(job->json, job->report)) {
         argp_error(state, "--json and --report both name '%s'", job->json);
     }
@@ -264,6 +271,7 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         state->child_inputs[0] = job;
         state->child_inputs[1] = job;
+        state->child_inputs[2] = job;
         return 0;
     case ARGP_KEY_ARG:
         job->owned[job->n_paths++] = arg;
@@ -280,6 +288,12 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
     case KEY_STATISTICS:
         parse_statistics(state, job, arg);
         return 0;
+    case KEY_STATE:
+        job->run.state = arg;
+        return 0;
+    case KEY_FROM_STATE:
+        job->plan.from_state = arg;
+        return 0;
     case KEY_DDOF:
         job->reduce.ddof = cli_parse_count(state, "ddof", arg, 0, 1) == 0 ? EK_DDOF_0 : EK_DDOF_1;
         return 0;
@@ -289,7 +303,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp data_argp = {.options = data_options, .parser = parse_data};
-static const struct argp_child children[] = {{.argp = &data_argp}, {.argp = &cli_plan_argp}, {0}};
+static const struct argp_child children[] = {
+    {.argp = &data_argp}, {.argp = &cli_plan_argp}, {.argp = &cli_checkpoint_argp}, {0}};
 static const struct argp eof_argp = {
     .options = eof_options,
     .parser = parse_own,

@@ -20,6 +20,7 @@ typedef struct cli_job {
     const char *variable, *time;
     const char *output, *json, *report;
     ek_plan_options plan;
+    ek_run_options run; /* checkpoints and states */
     int64_t chunk, deflate, modes;
     int type;    /* ek_write_type */
     int decoder; /* ek_load_decoder */
@@ -60,6 +61,8 @@ ek_status cli_run_read(cli_job *job);
 
 /* cli_same_file says whether two paths name one file, be it there or not. */
 bool cli_same_file(const char *a, const char *b);
+/* cli_checkpoint_argp parses --checkpoint and what goes with it, likewise. */
+extern const struct argp cli_checkpoint_argp;
 
 /* cli_join joins words with spaces, quoting those a shell would split. Free with ek_free. */
 char *cli_join(int argc, char *const *argv, const char *first);
@@ -81,5 +84,6 @@ int cmd_inspect(int argc, char **argv);
 int cmd_lab(int argc, char **argv);
 int cmd_probe(int argc, char **argv);
 int cmd_sample(int argc, char **argv);
+int cmd_state(int argc, char **argv);
 
 #endif /* EK_TOOLS_CLI_H */

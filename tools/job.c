@@ -36,8 +36,10 @@ static ek_status make_pipeline(job_run *run)
                                    .command = job->command};
         return ek_pipeline_parse(&run->pipeline, job->text, &options);
     }
-    ek_stats_options options = {
-        .load = load_options(job), .reduce = job->reduce, .write = write_options(job)};
+    ek_stats_options options = {.load = load_options(job),
+                                .from_state = job->plan.from_state,
+                                .reduce = job->reduce,
+                                .write = write_options(job)};
     return ek_pipeline_stats(&run->pipeline, &run->result, &options);
 }
 
@@ -59,9 +61,10 @@ ek_status job_prepare(job_run *run, const cli_job *job)
 ek_status job_execute(job_run *run)
 {
     bool watched = !run->job->quiet && isatty(STDERR_FILENO) != 0;
-    ek_run_options options = {.on_progress = watched ? progress_show : NULL,
-                              .detail = run->job->report != NULL,
-                              .handle_interrupt = true};
+    ek_run_options options = run->job->run;
+    options.on_progress = watched ? progress_show : NULL;
+    options.detail = run->job->report != NULL;
+    options.handle_interrupt = true;
     ek_status rc = ek_run(run->plan, &options, &run->report);
     progress_clear();
     return rc == EK_OK && run->job->report != NULL ? job_write_report(run) : rc;

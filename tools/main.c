@@ -16,6 +16,7 @@ static const command commands[] = {
     {"stats", cmd_stats, "statistics of each cell over time: mean, std, range, var ..."},
     {"run", cmd_run, "run a pipeline written as text: load in.nc ! upload ! reduce ! ..."},
     {"plan", cmd_plan, "say what eof, stats or run would do, and run nothing"},
+    {"state", cmd_state, "what is in a state file; join those of consecutive periods"},
     {"inspect", cmd_inspect, "the stages, their ports and options"},
     {"lab", cmd_lab, "one job done in several ways: what launches, copies and graphs cost"},
     {"probe", cmd_probe, "say whether GPU, driver and libraries work here, and what to do"},

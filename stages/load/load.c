@@ -31,6 +31,7 @@ static const ek_option options[] = {
      .count_offset = offsetof(ek_load_options, n_paths),
      .required = true,
      .text = EK_TEXT_WORD | EK_TEXT_GLOB,
+     .incidental = true, /* the files are known by their paths, sizes and times */
      .help = "netCDF files; put in time order by their time axes"},
     {.name = "variable",
      .type = EK_OPTION_STRING,
@@ -46,6 +47,7 @@ static const ek_option options[] = {
      .min = 0,
      .max = INT32_MAX,
      .unit = "time steps",
+     .incidental = true,
      .help = "time steps per chunk, rounded up to what a file stores together; 0: as many as make "
              "about 16 MiB"},
     {.name = "decoder",
@@ -53,6 +55,7 @@ static const ek_option options[] = {
      .offset = offsetof(ek_load_options, decoder),
      .fallback = "auto",
      .choices = decoders,
+     .incidental = true,
      .help = "who reads the values"},
     {.name = NULL},
 };

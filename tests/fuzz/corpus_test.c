@@ -67,6 +67,12 @@ static void time_units(void **state)
     feed_corpus(fuzz_cftime, "cftime");
 }
 
+static void state_heads(void **state)
+{
+    (void)state;
+    feed_corpus(fuzz_checkpoint, "checkpoint");
+}
+
 static void hdf5_chunk_indexes(void **state)
 {
     (void)state;
@@ -102,7 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classic_headers),    cmocka_unit_test(time_units),
         cmocka_unit_test(hdf5_chunk_indexes), cmocka_unit_test(hdf5_chunks),
-        cmocka_unit_test(pipeline_texts),     cmocka_unit_test(zarr_metadata),
-        cmocka_unit_test(zarr_chunks)};
+        cmocka_unit_test(pipeline_texts),     cmocka_unit_test(state_heads),
+        cmocka_unit_test(zarr_metadata),      cmocka_unit_test(zarr_chunks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,9 @@
 /* The header of a classic netCDF file. */
 void fuzz_classic(const uint8_t *data, size_t n);
 
+/* The head of a state file. */
+void fuzz_checkpoint(const uint8_t *data, size_t n);
+
 /* Time units, then a line feed, then a calendar. */
 void fuzz_cftime(const uint8_t *data, size_t n);
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,14 @@ static const ek_option pointer_table[] = {
      .offset = offsetof(pointer_options, pointer),
      .min = INT64_MIN,
      .max = INT64_MAX,
+     .incidental = true,
      .help = "Address of the test's struct."},
     {.name = "chunk",
      .type = EK_OPTION_INT,
      .offset = offsetof(pointer_options, chunk),
      .min = 0,
      .max = INT64_MAX,
+     .incidental = true,
      .help = "Rows per chunk."},
     {0},
 };
@@ -210,6 +213,9 @@ static ek_status memory_read(ek_instance *self, int64_t chunk, void *dst)
     const memory_segment *segment = &input->segments[at->segment];
     if (input->fail_at_chunk != 0 && chunk == input->fail_at_chunk) {
         return EK_FAIL(EK_EIO, "made to fail");
+    }
+    if (input->n_reads != NULL && ++*input->n_reads == input->interrupt_at_read) {
+        raise(SIGINT);
     }
     size_t row = (size_t)input->cells * ek_dtype_size(segment->dtype);
     memcpy(dst, (const char *)segment->data + (size_t)at->first * row, (size_t)at->rows * row);

@@ -26,6 +26,8 @@ typedef struct memory_input {
     const char *units;     /* NULL: "K" */
     const double *times;   /* one per row; NULL: rows are only counted */
     int64_t fail_at_chunk; /* reading this chunk fails; 0: none does (chunk 0 cannot) */
+    int interrupt_at_read; /* reading (without jobs) for the n-th time raises SIGINT; 0: never */
+    int *n_reads;          /* counts them; NULL where nothing interrupts */
 } memory_input;
 
 /* What `collect` was given; free with collected_fini. */

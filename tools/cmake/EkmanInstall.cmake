@@ -30,7 +30,7 @@ set(headers
   core/memory.h core/nearest.h core/options.h core/stage.h core/status.h core/trace.h core/version.h
   stages/anomaly.h stages/combine.h stages/load.h stages/reduce.h stages/stages.h stages/svd.h
   stages/transfer.h stages/versions.h stages/write.h
-  graphs/nodes.h graphs/pipeline.h graphs/plan.h graphs/run.h graphs/text.h
+  graphs/nodes.h graphs/pipeline.h graphs/plan.h graphs/run.h graphs/state.h graphs/text.h
   pipelines/eof.h pipelines/stats.h)
 foreach(header ${headers})
   cmake_path(GET header PARENT_PATH room)
