@@ -41,6 +41,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = job;
+        state->child_inputs[1] = job;
         return 0;
     case ARGP_KEY_ARG:
         take_text(state, job, arg);
@@ -65,7 +66,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp_child children[] = {{.argp = &cli_plan_argp}, {0}};
+static const struct argp_child children[] = {
+    {.argp = &cli_plan_argp}, {.argp = &cli_checkpoint_argp}, {0}};
 const struct argp cli_run_argp = {
     .options = options,
     .parser = parse,
