@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* EOF analysis in one pipeline: the anomalies from the time mean, decomposed on the device. The
- * mean must be finished before an anomaly can be made, so the planner makes two passes of it; the
- * matrix never leaves the device between them. */
+/* EOF analysis in one pipeline: the values are read once, and svd takes the mean of each cell from
+ * them itself. Options of svd that are left at their defaults get that centring. */
 #include "pipelines/eof.h"
 
 ek_status ek_pipeline_eof(ek_pipeline **out, ek_node **result, const ek_eof_options *options)
 {
     ek_pipeline *p = NULL;
+    ek_svd_options svd_options = options->svd;
+    if (svd_options.centring == 0) {
+        svd_options.centring = EK_SVD_CENTRING_MEAN;
+    }
     EK_TRY(ek_pipeline_create(&p, "eof"));
 
     ek_node *load = ek_load(p, &options->load);
     ek_node *up = ek_upload(p, load, NULL);
-    ek_node *mean = ek_reduce(p, up, &(ek_reduce_options){.op = EK_REDUCE_MEAN});
-    ek_node *anomaly = ek_anomaly(p, up, mean, NULL);
-    ek_node *svd = ek_svd(p, anomaly, &options->svd);
+    ek_node *svd = ek_svd(p, up, &svd_options);
     ek_node *down = ek_download(p, svd, NULL);
     if (options->write.path != NULL) {
         ek_write(p, down, &options->write);

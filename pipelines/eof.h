@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The EOF pipeline: load ! upload ! mean, anomaly ! svd ! download [! write]. */
+/* The EOF pipeline: load ! upload ! svd centring=mean ! download [! write]. */
 #ifndef EK_PIPELINES_EOF_H
 #define EK_PIPELINES_EOF_H
 
@@ -9,7 +9,7 @@ EK_BEGIN_DECLS
 
 typedef struct ek_eof_options {
     ek_load_options load;
-    ek_svd_options svd;
+    ek_svd_options svd;     /* centring 0: mean */
     ek_write_options write; /* path NULL: nothing is written */
 } ek_eof_options;
 

@@ -6,11 +6,12 @@
  * over time is taken from it here, so that a stream of values will do.
  *
  * The Gram matrix of the shorter side is decomposed (Sirovich's method of snapshots where that is
- * time) and the other side's vectors come by projection: all modes by syevd, a few of many by the
- * filtered iteration of svd_block.h. A singular value s_i carries a relative error of about
- * eps (s_1/s_i)^2; those up to s_1 sqrt(max(n, p) eps) are indistinguishable from zero and beyond
- * the rank. As U S V^T = (-U) S (-V)^T, signs are chosen: the largest value of each EOF is
- * positive; of values within 1e-6 of it, the first in cell order decides.
+ * time) and the other side's vectors come by projection, where that is time from a second sweep:
+ * all modes by syevd, a few of many by the filtered iteration of svd_block.h. A singular value s_i
+ * carries a relative error of about eps (s_1/s_i)^2; those up to s_1 sqrt(max(n, p) eps) are
+ * indistinguishable from zero and beyond the rank. As U S V^T = (-U) S (-V)^T, signs are chosen:
+ * the largest value of each EOF is positive; of values within 1e-6 of it, the first in cell order
+ * decides.
  *
  * A cell that is missing at some step is left out and has NaN in every EOF. Equals
  * numpy.linalg.svd(A, full_matrices=False) up to signs. */
@@ -31,11 +32,15 @@
     };
 EK__SVD_KERNELS(DEFINE_KERNEL)
 
-/* In the order in which they run; `mirror` for chebyshev only. */
-static const ek_kernel *const finish_kernels[] = {
+/* What finish runs, in this order; `mirror` for chebyshev only. */
+static const ek_kernel *const time_kernels[] = {
     &center_kernel, &gram_kernel,     &mirror_kernel,   &measure_kernel,
     &eigen_kernel,  &spectrum_kernel, &vectors_kernel,  &project_kernel,
     &sign_kernel,   &overlap_kernel,  &conclude_kernel,
+};
+static const ek_kernel *const space_kernels[] = {
+    &correct_kernel, &mirror_kernel, &measure_kernel, &eigen_kernel,    &spectrum_kernel,
+    &vectors_kernel, &sign_kernel,   &overlap_kernel, &conclude_kernel,
 };
 
 /* `shape` has the sizes only; each call adds the addresses it works with. */
@@ -57,15 +62,36 @@ static size_t lay_out_state(ek__svd_args *args, void *base)
     size_t at = 0;
     args->bad = take(base, &at, args->p, 1);
     args->mean = take(base, &at, args->p, sizeof(double));
-    args->a = take(base, &at, args->n * args->p, sizeof(double));
+    if (ek__svd_time(args)) {
+        args->a = take(base, &at, args->n * args->p, sizeof(double));
+        return at;
+    }
+    args->first = take(base, &at, args->p, sizeof(double));
+    args->sums = take(base, &at, args->p, sizeof(double));
+    args->basis = take(base, &at, args->modes * args->p, sizeof(double));
+    args->offset = take(base, &at, args->modes, sizeof(double));
+    args->unit = take(base, &at, 1, sizeof(ek__svd_unit));
+    args->gram = take(base, &at, args->p * args->p, sizeof(double));
     return at;
 }
 
+/* Scratch of a submit where n > p. */
+static size_t lay_out_chunk(ek__svd_args *args, void *base)
+{
+    size_t at = 0;
+    args->a = take(base, &at, args->chunk_rows * args->p, sizeof(double));
+    args->part = take(base, &at, args->chunk_rows * args->modes, sizeof(double));
+    return at;
+}
+
+/* Scratch of finish. */
 static size_t lay_out_scratch(ek__svd_args *args, void *base)
 {
     size_t at = 0;
     int64_t m = args->order;
-    args->gram = take(base, &at, m * m, sizeof(double));
+    if (ek__svd_time(args)) {
+        args->gram = take(base, &at, m * m, sizeof(double));
+    }
     args->values = take(base, &at, args->solver.n_values, sizeof(double));
     args->vectors = args->gram;
     if (args->solver.kind != EK_SVD_CHEBYSHEV && args->solver.n_vectors < m) {
@@ -157,6 +183,24 @@ static ek_status choose_solver(ek_instance *self, svd_priv *priv)
     return ek__svd_solver_host(shape);
 }
 
+static void state_needs(ek_instance *self, ek__svd_args *shape)
+{
+    ek_needs *needs = &self->needs;
+    bool time = ek__svd_time(shape);
+    int kernels = (int)(time ? EK_COUNT(time_kernels) : EK_COUNT(space_kernels));
+    bool mirrored = shape->solver.kind == EK_SVD_CHEBYSHEV;
+    needs->state_bytes = lay_out_state(shape, NULL);
+    needs->scratch_bytes = lay_out_scratch(shape, NULL);
+    needs->status_bytes = sizeof(ek__svd_facts);
+    needs->chunk_launches = time ? 1 : 2;
+    needs->finish_launches = kernels - (mirrored ? 0 : 1) + 1; /* and a copy of the facts */
+    if (!time) {
+        needs->scratch_bytes = EK_MAX(needs->scratch_bytes, lay_out_chunk(shape, NULL));
+        needs->sweeps = 2;
+        needs->later[0].chunk_launches = 3;
+    }
+}
+
 static ek_status svd_negotiate(ek_instance *self)
 {
     svd_priv *priv = self->priv;
@@ -178,13 +222,20 @@ static ek_status svd_negotiate(ek_instance *self)
     }
     EK_TRY(choose_solver(self, priv));
     ek__svd_describe(self, shape, priv->cuda);
-    self->needs.state_bytes = lay_out_state(shape, NULL);
-    self->needs.scratch_bytes = lay_out_scratch(shape, NULL);
-    self->needs.status_bytes = sizeof(ek__svd_facts);
-    self->needs.chunk_launches = 1;
-    bool leading = shape->solver.kind == EK_SVD_CHEBYSHEV; /* one more: `mirror` */
-    self->needs.finish_launches = (int)EK_COUNT(finish_kernels) + (leading ? 1 : 0);
+    state_needs(self, shape);
     return EK_OK;
+}
+
+/* reset forgets what was accumulated. */
+static ek_status reset(const ek__svd_args *args, ek_queue *queue)
+{
+    EK_TRY(ek_queue_fill(queue, args->bad, 0, (size_t)args->p));
+    if (ek__svd_time(args)) {
+        return EK_OK;
+    }
+    size_t row = (size_t)args->p * sizeof(double);
+    EK_TRY(ek_queue_fill(queue, args->sums, 0, row));
+    return ek_queue_fill(queue, args->gram, 0, row * (size_t)args->p);
 }
 
 static ek_status svd_begin(ek_instance *self, const ek_exec *exec)
@@ -192,29 +243,42 @@ static ek_status svd_begin(ek_instance *self, const ek_exec *exec)
     const svd_priv *priv = self->priv;
     ek__svd_args args = priv->shape;
     lay_out_state(&args, exec->state);
-    return ek_queue_fill(exec->queue, args.bad, 0, (size_t)args.p);
+    return exec->sweep == 0 ? reset(&args, exec->queue) : EK_OK;
 }
 
 static ek_status svd_submit(ek_instance *self, const ek_exec *exec, const ek_data *const *in,
                             ek_data *out)
 {
-    (void)out;
     const svd_priv *priv = self->priv;
     ek__svd_args args = priv->shape;
     args.in = in[0]->stream;
+    args.sweep = exec->sweep;
     lay_out_state(&args, exec->state);
-    return ek_queue_launch(exec->queue, &store_kernel, &args, sizeof args);
+    if (ek__svd_time(&args)) {
+        return ek_queue_launch(exec->queue, &store_kernel, &args, sizeof args);
+    }
+    lay_out_chunk(&args, exec->scratch);
+    ek__svd_place(&args, out);
+    EK_TRY(ek_queue_launch(exec->queue, &deviate_kernel, &args, sizeof args));
+    if (exec->sweep == 0) {
+        return ek_queue_launch(exec->queue, &fold_kernel, &args, sizeof args);
+    }
+    EK_TRY(ek_queue_launch(exec->queue, &part_kernel, &args, sizeof args));
+    return ek_queue_launch(exec->queue, &place_kernel, &args, sizeof args);
 }
 
 /* enqueue_finish decomposes what state holds, for the sizes in `args`. */
 static ek_status enqueue_finish(ek__svd_args args, const ek_exec *exec, ek_data *out)
 {
+    bool time = ek__svd_time(&args);
+    const ek_kernel *const *kernels = time ? time_kernels : space_kernels;
+    size_t n = time ? EK_COUNT(time_kernels) : EK_COUNT(space_kernels);
     lay_out_state(&args, exec->state);
     lay_out_scratch(&args, exec->scratch);
     ek__svd_place(&args, out);
-    for (size_t i = 0; i < EK_COUNT(finish_kernels); i++) {
-        if (finish_kernels[i] != &mirror_kernel || args.solver.kind == EK_SVD_CHEBYSHEV) {
-            EK_TRY(ek_queue_launch(exec->queue, finish_kernels[i], &args, sizeof args));
+    for (size_t i = 0; i < n; i++) {
+        if (kernels[i] != &mirror_kernel || args.solver.kind == EK_SVD_CHEBYSHEV) {
+            EK_TRY(ek_queue_launch(exec->queue, kernels[i], &args, sizeof args));
         }
     }
     return ek_queue_copy(exec->queue, exec->status, args.facts, sizeof *args.facts);
@@ -227,6 +291,9 @@ static ek_status svd_rehearse(ek_instance *self, const ek_exec *exec, ek_data *o
 {
     const svd_priv *priv = self->priv;
     ek__svd_args args = priv->shape;
+    if (exec->sweep > 0) {
+        return EK_OK;
+    }
     if (args.order > REHEARSAL_ORDER) {
         int64_t order = REHEARSAL_ORDER / 2;
         args.n = ek__svd_time(&priv->shape) ? order : order + 1;
@@ -237,7 +304,7 @@ static ek_status svd_rehearse(ek_instance *self, const ek_exec *exec, ek_data *o
         }
     }
     lay_out_state(&args, exec->state);
-    EK_TRY(ek_queue_fill(exec->queue, args.bad, 0, (size_t)args.p));
+    EK_TRY(reset(&args, exec->queue));
     EK_TRY(ek_queue_launch(exec->queue, &invent_kernel, &args, sizeof args));
     return enqueue_finish(args, exec, out);
 }
@@ -245,6 +312,9 @@ static ek_status svd_rehearse(ek_instance *self, const ek_exec *exec, ek_data *o
 static ek_status svd_finish(ek_instance *self, const ek_exec *exec, ek_data *out)
 {
     const svd_priv *priv = self->priv;
+    if (exec->sweep > 0) {
+        return EK_OK; /* the PCs are in place */
+    }
     return enqueue_finish(priv->shape, exec, out);
 }
 
@@ -252,6 +322,9 @@ static ek_status svd_collect(ek_instance *self, const ek_exec *exec, ek_data *ou
 {
     const svd_priv *priv = self->priv;
     const ek__svd_facts *facts = exec->status;
+    if (exec->sweep > 0) {
+        return EK_OK;
+    }
     EK_TRY(ek__svd_judge(self, &priv->shape, facts, priv->cuda));
     out->extent[EK_AXIS_MODE] = EK_MIN(priv->shape.modes, facts->rank);
     return EK_OK;

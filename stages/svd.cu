@@ -3,12 +3,19 @@
 #include "stages/decode.cuh"
 #include "stages/svd_device.cuh"
 
-/* One thread for a cell and every gridDim.y-th row. */
+/* A matrix of full rank; where A is not kept, a Gram matrix in its place. One thread for a cell and
+ * every gridDim.y-th row. */
 static __global__ void __launch_bounds__(THREADS) invent_kernel(const ek__svd_args args)
 {
     int64_t cell = thread_index();
-    for (int64_t t = blockIdx.y; t < args.n && cell < args.p; t += gridDim.y) {
+    bool time = ek__svd_time(&args);
+    for (int64_t t = blockIdx.y; time && t < args.n && cell < args.p; t += gridDim.y) {
         args.a[t * args.p + cell] = ek__svd_invented(t * args.p + cell);
+    }
+    for (int64_t t = blockIdx.y; !time && t < args.p && cell < args.p; t += gridDim.y) {
+        args.gram[t * args.p + cell] = t == cell ? 1.0 / (double)(1 + t) : 0.0;
+        args.first[cell] = args.sums[cell] = 0.0;
+        *args.unit = ek__svd_unit{1.0, 0.0};
     }
 }
 

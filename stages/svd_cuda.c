@@ -72,13 +72,35 @@ void ek__svd_solver_free_cuda(ek__svd_solver *solver)
 ek_status ek__svd_gram_cuda(const void *ptr, ek_queue *queue)
 {
     const ek__svd_args *args = ptr;
-    bool time = ek__svd_time(args);
     cublasHandle_t blas = NULL;
     const double one = 1.0, zero = 0.0;
     EK_TRY(ek_cuda_blas(queue, &blas));
-    return EK_CUBLAS(cublasDsyrk_64(blas, CUBLAS_FILL_MODE_LOWER, time ? CUBLAS_OP_T : CUBLAS_OP_N,
-                                    args->order, time ? args->p : args->n, &one, args->a, args->p,
-                                    &zero, args->gram, args->order));
+    return EK_CUBLAS(cublasDsyrk_64(blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, args->n, args->p,
+                                    &one, args->a, args->p, &zero, args->gram, args->n));
+}
+
+/* Adds the chunk's products; rows beyond it are zero. */
+ek_status ek__svd_fold_cuda(const void *ptr, ek_queue *queue)
+{
+    const ek__svd_args *args = ptr;
+    cublasHandle_t blas = NULL;
+    const double one = 1.0;
+    EK_TRY(ek_cuda_blas(queue, &blas));
+    return EK_CUBLAS(cublasDsyrk_64(blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, args->p,
+                                    args->chunk_rows, &one, args->a, args->p, &one, args->gram,
+                                    args->p));
+}
+
+/* The chunk's deviations times the EOFs. */
+ek_status ek__svd_part_cuda(const void *ptr, ek_queue *queue)
+{
+    const ek__svd_args *args = ptr;
+    cublasHandle_t blas = NULL;
+    const double one = 1.0, zero = 0.0;
+    EK_TRY(ek_cuda_blas(queue, &blas));
+    return EK_CUBLAS(cublasDgemm_64(blas, CUBLAS_OP_T, CUBLAS_OP_N, args->chunk_rows, args->modes,
+                                    args->p, &one, args->a, args->p, args->basis, args->p, &zero,
+                                    args->part, args->chunk_rows));
 }
 
 ek_status ek__svd_eigen_cuda(const void *ptr, ek_queue *queue)
@@ -96,21 +118,16 @@ ek_status ek__svd_eigen_cuda(const void *ptr, ek_queue *queue)
         (size_t)args->solver.work_bytes, host->work, host->work_bytes, &args->facts->info));
 }
 
-/* Over time: EOF^T = A^T (u/s). Over space: pc^T = A EOF^T. */
+/* EOF^T = A^T (u/s). */
 ek_status ek__svd_project_cuda(const void *ptr, ek_queue *queue)
 {
     const ek__svd_args *args = ptr;
     cublasHandle_t blas = NULL;
     const double one = 1.0, zero = 0.0;
     EK_TRY(ek_cuda_blas(queue, &blas));
-    if (ek__svd_time(args)) {
-        return EK_CUBLAS(cublasDgemm_64(blas, CUBLAS_OP_N, CUBLAS_OP_N, args->p, args->modes,
-                                        args->n, &one, args->a, args->p, args->scaled, args->n,
-                                        &zero, args->eof, args->p));
-    }
-    return EK_CUBLAS(cublasDgemm_64(blas, CUBLAS_OP_T, CUBLAS_OP_N, args->n, args->modes, args->p,
-                                    &one, args->a, args->p, args->eof, args->p, &zero, args->pc,
-                                    args->n));
+    return EK_CUBLAS(cublasDgemm_64(blas, CUBLAS_OP_N, CUBLAS_OP_N, args->p, args->modes, args->n,
+                                    &one, args->a, args->p, args->scaled, args->n, &zero, args->eof,
+                                    args->p));
 }
 
 /* V^T V takes the place of the Gram matrix. */

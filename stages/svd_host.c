@@ -5,11 +5,18 @@
 
 #include <string.h>
 
+/* A matrix of full rank; where A is not kept, a Gram matrix in its place. */
 ek_status ek__svd_invent_host(const void *ptr)
 {
     const ek__svd_args *args = ptr;
-    for (int64_t i = 0; i < args->n * args->p; i++) {
+    for (int64_t i = 0; ek__svd_time(args) && i < args->n * args->p; i++) {
         args->a[i] = ek__svd_invented(i);
+    }
+    for (int64_t i = 0; !ek__svd_time(args) && i < args->p; i++) {
+        memset(args->gram + i * args->p, 0, (size_t)args->p * sizeof(double));
+        args->gram[i * args->p + i] = 1.0 / (double)(1 + i);
+        args->first[i] = args->sums[i] = 0.0;
+        *args->unit = (ek__svd_unit){1.0, 0.0};
     }
     return EK_OK;
 }
@@ -176,17 +183,33 @@ ek_status ek__svd_sign_host(const void *ptr)
         for (int64_t c = 0; c < args->p; c++) {
             eof[c] = args->bad[c] != 0 ? 0.0 : eof[c] * factor;
         }
-        for (int64_t t = 0; t < args->n; t++) {
+        for (int64_t t = 0; ek__svd_time(args) && t < args->n; t++) {
             args->pc[i * args->n + t] *= sign;
         }
     }
     return EK_OK;
 }
 
+/* What the second sweep projects on: the EOFs, and what the mean deviation gives. */
+static void keep_basis(const ek__svd_args *args)
+{
+    memcpy(args->basis, args->eof, (size_t)(args->modes * args->p) * sizeof(double));
+    for (int64_t i = 0; i < args->modes; i++) {
+        double sum = 0.0;
+        for (int64_t c = 0; args->centred != 0 && c < args->p; c++) {
+            sum += args->basis[i * args->p + c] * (args->sums[c] / (double)args->n);
+        }
+        args->offset[i] = sum;
+    }
+}
+
 /* Blanks the cells left out and puts out the facts. */
 ek_status ek__svd_conclude_host(const void *ptr)
 {
     const ek__svd_args *args = ptr;
+    if (!ek__svd_time(args)) {
+        keep_basis(args);
+    }
     for (int64_t c = 0; c < args->p; c++) {
         if (args->mean_out != NULL) {
             args->mean_out[c] = args->bad[c] != 0 ? (double)NAN : args->mean[c];

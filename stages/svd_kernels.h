@@ -4,7 +4,11 @@
  *
  * Matrices: A is n x p, row-major, [time, cell]: to BLAS and LAPACK, which count in columns, it is
  * the p x n matrix A^T. With n <= p the Gram matrix is A A^T (n x n), its eigenvectors are the
- * singular vectors in time; else it is A^T A (p x p), and they are those in space. */
+ * singular vectors in time, and A is kept until the end. Else it is A^T A (p x p), added up chunk
+ * by chunk: A is not kept, and a second sweep over the stream makes the PCs. There each value is
+ * taken relative to its cell's first one, in units of the first file's scale: where all files are
+ * packed alike these are whole numbers, their products and sums are exact, and so the Gram matrix
+ * has the same bits for any chunk size and on any backend. */
 #ifndef EK_STAGES_SVD_KERNELS_H
 #define EK_STAGES_SVD_KERNELS_H
 
@@ -48,6 +52,11 @@ typedef struct ek__svd_block {
     ek__svd_control *control;
 } ek__svd_block;
 
+/* The packing of the first chunk, whose units a streamed Gram matrix is in. */
+typedef struct ek__svd_unit {
+    double scale, offset;
+} ek__svd_unit;
+
 /* What a solver works with, chosen in negotiate. */
 typedef struct ek__svd_solver {
     int32_t kind;          /* ek_svd_solver, not AUTO */
@@ -68,9 +77,15 @@ typedef struct ek__svd_args {
     int64_t modes;      /* planned */
     int64_t limit;      /* what rank cannot exceed: n less what centring removed */
     int32_t centred;    /* 1: the mean of each cell is removed here */
-    int32_t reserved;
+    int32_t sweep;      /* n > p: 0 adds up the Gram matrix, 1 makes the PCs */
 
-    double *a;       /* n x p */
+    double *a;      /* n <= p: n x p; else a chunk's part of it, chunk_rows x p */
+    double *first;  /* n > p: each cell's first stored value, 0 where not centred */
+    double *sums;   /* n > p: sum of each cell's deviations from it */
+    double *basis;  /* n > p: modes x p, the EOFs with 0 in cells left out */
+    double *offset; /* n > p: modes, what the mean deviation projects on */
+    double *part;   /* n > p: modes x chunk_rows, a chunk's part of the PCs */
+    ek__svd_unit *unit;
     double *mean;    /* per cell; zero where not centred */
     uint8_t *bad;    /* per cell: 1 if it is missing at some step */
     double *gram;    /* order x order; the lower triangle, counted in columns */
@@ -110,6 +125,44 @@ static inline EK_HD double ek__svd_singular(const ek__svd_args *args, int64_t i)
     return value > 0.0 ? sqrt(value) : 0.0;
 }
 
+/* ek__svd_alike says whether a chunk's stored values are those of the first one's units. */
+static inline EK_HD bool ek__svd_alike(const ek__svd_args *args, const ek_chunk_header *header,
+                                       ek__svd_unit unit)
+{
+    return args->in.values != NULL ||
+           (header->scale == unit.scale && header->offset == unit.offset);
+}
+
+/* ek__svd_unit_of returns the units that a series beginning with this chunk is in: its packing
+ * where deviations are taken, else the field's own units. */
+static inline EK_HD ek__svd_unit ek__svd_unit_of(const ek__svd_args *args,
+                                                 const ek_chunk_header *header)
+{
+    ek__svd_unit unit = {1.0, 0.0};
+    if (args->centred != 0 && args->in.values == NULL) {
+        unit.scale = header->scale;
+        unit.offset = header->offset;
+    }
+    return unit;
+}
+
+/* ek__svd_stored returns value i of the chunk as it is stored, in the first chunk's units: exactly
+ * where the packing is alike. NaN: missing. */
+static inline EK_HD double ek__svd_stored(const ek__svd_args *args, const ek_chunk_header *header,
+                                          ek__svd_unit unit, int64_t i)
+{
+    if (args->in.values != NULL) {
+        return args->in.values[i];
+    }
+    double raw = ek_chunk_raw(header->data, header->dtype, i);
+    if (ek_chunk_is_missing(header, raw)) {
+        return (double)NAN;
+    }
+    return ek__svd_alike(args, header, unit)
+               ? raw
+               : (ek_chunk_unpack(header, raw) - unit.offset) / unit.scale;
+}
+
 /* ek__svd_cut returns the singular value up to which they are zero but for rounding: an eigenvalue
  * of the Gram matrix is known to max(n, p) eps of the largest, so a singular value to its root. */
 static inline EK_HD double ek__svd_cut(const ek__svd_args *args)
@@ -134,11 +187,17 @@ static inline EK_HD double ek__svd_invented(int64_t i)
     return (double)(int64_t)(x ^ (x >> 27)) / 9.3e18;
 }
 
-/* Every kernel's two entry points. In the order in which they run: `invent` for a rehearsal,
- * `store` for each chunk, the others in finish. */
+/* Every kernel's two entry points. In the order in which they run: `invent` for a rehearsal; for
+ * each chunk `store` (n <= p), or `deviate` and `fold`, and in the second sweep `deviate`, `part`
+ * and `place`; the others in finish, `correct` in place of `center` and `gram` where n > p. */
 #define EK__SVD_KERNELS(X)                                                                         \
     X(invent)                                                                                      \
     X(store)                                                                                       \
+    X(deviate)                                                                                     \
+    X(fold)                                                                                        \
+    X(part)                                                                                        \
+    X(place)                                                                                       \
+    X(correct)                                                                                     \
     X(center)                                                                                      \
     X(gram)                                                                                        \
     X(mirror)                                                                                      \

@@ -120,10 +120,8 @@ const char *ek__svd_library(const ek__svd_args *args, bool cuda)
 ek_status ek__svd_gram_host(const void *ptr)
 {
     const ek__svd_args *args = ptr;
-    bool time = ek__svd_time(args);
-    int m = (int)args->order, p = (int)args->p;
-    cblas_dsyrk(CblasColMajor, CblasLower, time ? CblasTrans : CblasNoTrans, m,
-                time ? p : (int)args->n, 1.0, args->a, p, 0.0, args->gram, m);
+    int n = (int)args->n, p = (int)args->p;
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, n, p, 1.0, args->a, p, 0.0, args->gram, n);
     return EK_OK;
 }
 
@@ -224,17 +222,12 @@ ek_status ek__svd_eigen_host(const void *ptr)
     return EK_OK;
 }
 
-/* Over time: EOF^T = A^T (u/s). Over space: pc^T = A EOF^T. */
+/* EOF^T = A^T (u/s). */
 ek_status ek__svd_project_host(const void *ptr)
 {
     const ek__svd_args *args = ptr;
     int n = (int)args->n, p = (int)args->p, k = (int)args->modes;
-    if (ek__svd_time(args)) {
-        cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p, k, n, 1.0, args->a, p,
-                    args->scaled, n, 0.0, args->eof, p);
-    } else {
-        cblas_dgemm(CblasColMajor, CblasTrans, CblasNoTrans, n, k, p, 1.0, args->a, p, args->eof, p,
-                    0.0, args->pc, n);
-    }
+    cblas_dgemm(CblasColMajor, CblasNoTrans, CblasNoTrans, p, k, n, 1.0, args->a, p, args->scaled,
+                n, 0.0, args->eof, p);
     return EK_OK;
 }

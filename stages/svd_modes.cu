@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(THREADS) vectors_kernel(const ek__svd_a
 /* One block for a mode. */
 static __global__ void __launch_bounds__(THREADS) sign_kernel(const ek__svd_args args)
 {
-    double *eof = args.eof + blockIdx.x * args.p, *pc = args.pc + blockIdx.x * args.n;
+    double *eof = args.eof + blockIdx.x * args.p;
     double max = 0.0, squares = 0.0;
     for (int64_t c = threadIdx.x; c < args.p; c += THREADS) {
         double v = args.bad[c] != 0 ? 0.0 : eof[c];
@@ -69,8 +69,8 @@ static __global__ void __launch_bounds__(THREADS) sign_kernel(const ek__svd_args
     for (int64_t c = threadIdx.x; c < args.p; c += THREADS) {
         eof[c] = args.bad[c] != 0 ? 0.0 : eof[c] * factor;
     }
-    for (int64_t t = threadIdx.x; t < args.n; t += THREADS) {
-        pc[t] *= sign;
+    for (int64_t t = threadIdx.x; ek__svd_time(&args) && t < args.n; t += THREADS) {
+        args.pc[blockIdx.x * args.n + t] *= sign;
     }
 }
 
@@ -87,6 +87,23 @@ static __global__ void __launch_bounds__(THREADS) widest_kernel(const ek__svd_ar
     largest = over_block(largest, higher<double>);
     if (threadIdx.x == 0) {
         args.facts->overlap = largest;
+    }
+}
+
+/* What the second sweep projects on: the EOFs, and what the mean deviation gives. One block for a
+ * mode. */
+static __global__ void __launch_bounds__(THREADS) basis_kernel(const ek__svd_args args)
+{
+    int64_t mode = blockIdx.x;
+    double sum = 0.0;
+    for (int64_t c = threadIdx.x; c < args.p; c += THREADS) {
+        double v = args.eof[mode * args.p + c];
+        args.basis[mode * args.p + c] = v;
+        sum += args.centred != 0 ? v * (args.sums[c] / (double)args.n) : 0.0;
+    }
+    sum = over_block(sum, add<double>);
+    if (threadIdx.x == 0) {
+        args.offset[mode] = sum;
     }
 }
 
@@ -117,4 +134,15 @@ DEFINE_ENTRY(spectrum, 1, 1)
 DEFINE_ENTRY(vectors, blocks_for(args->order), args->modes)
 DEFINE_ENTRY(sign, args->modes, 1)
 DEFINE_ENTRY(widest, 1, 1)
-DEFINE_ENTRY(conclude, blocks_for(args->p), 1)
+
+extern "C" ek_status ek__svd_conclude_cuda(const void *ptr, ek_queue *queue)
+{
+    const ek__svd_args *args = (const ek__svd_args *)ptr;
+    cudaStream_t stream = ek_cuda_stream(queue);
+    if (!ek__svd_time(args)) {
+        basis_kernel<<<(unsigned)args->modes, THREADS, 0, stream>>>(*args);
+        EK_TRY(EK_CUDA_LAUNCHED("basis_kernel"));
+    }
+    conclude_kernel<<<blocks_for(args->p), THREADS, 0, stream>>>(*args);
+    return EK_CUDA_LAUNCHED("conclude_kernel");
+}

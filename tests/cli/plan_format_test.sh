@@ -8,7 +8,9 @@ source_dir=$(realpath "$4")
 schema=$source_dir/graphs/plan.schema.json
 
 sample --years 1990-1991
-"$ekman" plan --format json eof air.*.nc --modes 3 --chunk 15 -o eof.nc --backend host -q >plan.json
+text='load air.*.nc chunk=15 ! upload ! reduce;
+      upload. ! anomaly mean=reduce. ! svd modes=3 ! download ! write eof.nc'
+"$ekman" plan --format json run "$text" --backend host -q >plan.json
 "$schema_check" "$schema" plan.json || fail "the plan does not follow its schema"
 for command in 'stats air.1990.nc' 'eof air.1990.nc --launch serial'; do
   read -ra words <<<"${command//air./air.sig995.}"
@@ -66,7 +68,7 @@ if command -v nccopy >/dev/null; then
   [[ $(grep -c '"decoder": "[a-z]* (' mixed.json) -eq 2 ]] || fail "decoders: $(cat mixed.json)"
 fi
 
-"$ekman" plan --format mermaid eof air.*.nc -o eof.nc -q >plan.mmd
+"$ekman" plan --format mermaid run "$text" -q >plan.mmd
 awk -f "$source_dir/tests/support/mermaid.awk" plan.mmd >counts.txt || fail "$(cat counts.txt plan.mmd)"
 [[ $(cat counts.txt) == '7 nodes, 7 links' ]] || fail "$(cat counts.txt)"
 sed 's/  end//' plan.mmd | awk -f "$source_dir/tests/support/mermaid.awk" >counts.txt &&
@@ -75,8 +77,8 @@ sed 's/  end//' plan.mmd | awk -f "$source_dir/tests/support/mermaid.awk" >count
 expect_failure 2 "--format takes text, json, dot or mermaid, not 'xml'" -- \
   "$ekman" plan --format xml eof air.sig995.1990.nc
 
-"$ekman" plan --format dot eof air.*.nc -o eof.nc -q >plan.dot
-expect_text '^digraph "eof" \{$' plan.dot
+"$ekman" plan --format dot run "$text" -q >plan.dot
+expect_text '^digraph "run" \{$' plan.dot
 expect_text 'subgraph cluster_region2 \{' plan.dot
 if ! command -v dot >/dev/null; then
   echo "notice: graphviz is not installed, so the DOT text is not drawn"

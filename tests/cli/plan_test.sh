@@ -7,7 +7,7 @@ sample -o in.nc
 "$ekman" plan eof in.nc -o eof.nc --backend host >out.txt
 expect_text '[Pp]ass(es)?' out.txt
 expect_text 'host' out.txt
-for stage in load upload reduce anomaly svd download write; do
+for stage in load upload svd download write; do
   expect_text "$stage" out.txt
 done
 "$ekman" plan stats in.nc >out.txt

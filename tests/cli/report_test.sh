@@ -7,10 +7,12 @@ schema_check=$(realpath "$3")
 schema=$(realpath "$4")/graphs/report.schema.json
 
 sample --years 1990-1991
-"$ekman" eof air.*.nc --chunk 15 -o eof.nc --backend host -q --report graph.json >out.txt
-"$ekman" eof air.*.nc --chunk 15 --launch serial --backend host -q --report single.json >out.txt
+text='load air.*.nc chunk=15 ! upload ! reduce; upload. ! anomaly mean=reduce. ! svd ! download'
+"$ekman" run "$text ! write eof.nc" --backend host -q --report graph.json >out.txt
+"$ekman" run "$text" --launch serial --backend host -q --report single.json >out.txt
+"$ekman" eof air.*.nc --modes 1 -o modes.nc -q --report eof.json >out.txt
 "$ekman" stats air.sig995.1990.nc --chunk 40 --slots 1 -q --report stats.json >out.txt
-for report in graph single stats; do
+for report in graph single eof stats; do
   "$schema_check" "$schema" $report.json || fail "$report.json does not follow the schema"
 done
 [[ $(find . -name '*.part*') == '' ]] || fail "left over: $(find . -name '*.part*')"
@@ -63,7 +65,7 @@ for p in single["passes"]:
     assert 0 < sum(stages.values()) <= region["mean"] * region["n"] * (1 + 1e-6)
 assert {s["node"]: s["closing_operations"] for s in second["stages"]}["download"] == 9
 assert len(stats["slots"]) == 1 and stats["passes"][0]["counts"]["chunks"] == 1
-assert stats["output"] is None and graph["output"] == "eof.nc"
+assert stats["output"] is None and json.load(open("eof.json"))["output"] == "modes.nc"
 END
 
 # Nothing is overwritten, and a failed run leaves no report.

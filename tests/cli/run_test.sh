@@ -41,9 +41,11 @@ assert run["passes"] == 2 and run["outputs"] == {"write": "modes.nc"}
 assert run["files"] == eof["files"] == again["files"]
 assert results["svd"]["n_modes"] == 3 and results["fewer"]["n_modes"] == 1
 arrays = results["svd"]["arrays"]
-assert arrays["singular_value"]["values"] == eof["singular_values"]
-assert arrays["variance_fraction"]["values"] == eof["variance_fractions"]
-assert arrays["total_variance"]["values"] == [eof["total_variance"]]
+def same(a, b): # eof takes the mean inside svd
+    return len(a) == len(b) and all(abs(x - y) <= 1e-12 * abs(y) for x, y in zip(a, b))
+assert same(arrays["singular_value"]["values"], eof["singular_values"])
+assert same(arrays["variance_fraction"]["values"], eof["variance_fractions"])
+assert same(arrays["total_variance"]["values"], [eof["total_variance"]])
 assert results["svd"]["attributes"]["solver"] == eof["solver"]
 assert results["fewer"]["arrays"]["total_variance"] == arrays["total_variance"]
 for name, one in stats["statistics"].items():

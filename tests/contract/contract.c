@@ -278,6 +278,12 @@ static ek_node *build_svd_leading(ek_pipeline *p, ek_node *up)
     return ek_download(p, ek_svd(p, anomaly(p, up), &(ek_svd_options){.modes = 3}), NULL);
 }
 
+static ek_node *build_svd_centring(ek_pipeline *p, ek_node *up)
+{
+    ek_svd_options options = {.modes = 3, .centring = EK_SVD_CENTRING_MEAN};
+    return ek_download(p, ek_svd(p, up, &options), NULL);
+}
+
 const contract_stage contract_stages[] = {
     {"upload", "a stream there and back", build_transfer, false, 0},
     {"download", "a stream there and back", build_transfer, false, 0},
@@ -293,6 +299,7 @@ const contract_stage contract_stages[] = {
     {"spells", "of a decoded stream", build_spells_of_anomaly, false, 0},
     {"svd", "all modes", build_svd, true, 1e-10},
     {"svd", "leading modes", build_svd_leading, true, 1e-10},
+    {"svd", "leading modes of values", build_svd_centring, true, 1e-10},
 };
 const int n_contract_stages = (int)EK_COUNT(contract_stages);
 
@@ -351,6 +358,13 @@ static int64_t trusted_modes(const collected *a)
     return n;
 }
 
+/* tells_rounding: the array measures rounding, or what a solver did about it. */
+static bool tells_rounding(const char *array)
+{
+    return strcmp(array, "orthogonality_error") == 0 || strcmp(array, "residual") == 0 ||
+           strcmp(array, "n_multiplies") == 0;
+}
+
 void contract_same(const char *what, const collected *a, const collected *b, double rtol)
 {
     char text[256];
@@ -363,6 +377,9 @@ void contract_same(const char *what, const collected *a, const collected *b, dou
     for (int i = 0; i < a->spec.n_arrays; i++) {
         const ek_array_spec *array = &a->spec.arrays[i];
         int64_t n = ek_array_count(array, a->extent);
+        if (rtol > 0 && tells_rounding(array->name)) {
+            continue;
+        }
         if (array->dtype != EK_F64) {
             assert_memory_equal(a->array[i], b->array[i], ek_array_bytes(array, a->extent));
             continue;
