@@ -230,7 +230,7 @@ static ek_status read_wide(const ek__nc_file *file, const ek__nc_var *var, doubl
 static ek_status read_decoded(const ek__nc_file *file, const ek__nc_var *var, double *values,
                               bool *packed)
 {
-    ek__packing packing;
+    ek__packing packing = {0};
     EK_TRY(ek__packing_read(file, var, NULL, &packing));
     int64_t n = ek__nc_cells(var);
     void *raw = ek_alloc((size_t)n, ek_dtype_size(var->dtype));
