@@ -117,6 +117,7 @@ void ek__unpack_chars(ek__unpack *from, char *to, size_t size)
     int64_t n = ek__unpack_int(from, 0, (int64_t)size - 1);
     ek__unpack_bytes(from, to, (size_t)n);
     to[n] = '\0';
+    from->bad = from->bad || memchr(to, '\0', (size_t)n) != NULL;
 }
 
 double *ek__unpack_doubles(ek__unpack *from, int64_t *n)
