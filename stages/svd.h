@@ -9,10 +9,9 @@ EK_BEGIN_DECLS
 
 /* How the modes are found; 0 stands for auto. */
 typedef enum ek_svd_solver {
-    EK_SVD_AUTO = 1,      /* chebyshev for a few of many modes, else syevd */
-    EK_SVD_SYEVD = 2,     /* all eigenvalues of the Gram matrix, LAPACK or cuSOLVER */
-    EK_SVD_CHEBYSHEV = 3, /* the leading eigenpairs of the Gram matrix, by filtered iteration */
-    EK_SVD_GESVD = 4      /* the matrix itself, without its Gram matrix */
+    EK_SVD_AUTO = 1,     /* chebyshev for a few of many modes, else syevd */
+    EK_SVD_SYEVD = 2,    /* all eigenvalues of the Gram matrix, LAPACK or cuSOLVER */
+    EK_SVD_CHEBYSHEV = 3 /* the leading eigenpairs of the Gram matrix, by filtered iteration */
 } ek_svd_solver;
 
 /* What is taken from every cell before decomposing; 0 stands for none. */
