@@ -217,7 +217,7 @@ void ek__packing_header(const ek__packing *packing, ek_chunk_header *header)
     header->dtype = (int32_t)packing->dtype;
     header->scale = packing->scale;
     header->offset = packing->offset;
-    header->n_missing = packing->n_missing;
+    header->n_missing = EK_MIN(packing->n_missing, EK_MISSING_MAX);
     memcpy(header->missing, packing->missing, sizeof(header->missing));
 }
 
@@ -230,7 +230,7 @@ static ek_status read_wide(const ek__nc_file *file, const ek__nc_var *var, doubl
 static ek_status read_decoded(const ek__nc_file *file, const ek__nc_var *var, double *values,
                               bool *packed)
 {
-    ek__packing packing = {0};
+    ek__packing packing;
     EK_TRY(ek__packing_read(file, var, NULL, &packing));
     int64_t n = ek__nc_cells(var);
     void *raw = ek_alloc((size_t)n, ek_dtype_size(var->dtype));
