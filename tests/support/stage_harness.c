@@ -300,6 +300,7 @@ static ek_status warm_up(rig *r, const ek_data *const *in)
 {
     ek_queue *queue = r->exec.queue;
     int32_t rows = r->header->rows;
+    EK_TRY(ek_queue_sync(queue)); /* the header may still be being copied */
     r->header->rows = 0;
     EK_TRY(ek_queue_copy(queue, r->device_header, r->header, sizeof *r->header));
     EK_TRY(r->test->stage->submit(&r->self, &r->exec, in, &r->output));
