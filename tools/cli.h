@@ -51,6 +51,10 @@ struct argp_state;
 int64_t cli_parse_count(struct argp_state *state, const char *option, const char *text, int64_t min,
                         int64_t max);
 
+/* cli_parse_backend returns "auto", "host" or "cuda" if the text is one of them, and else ends the
+ * process. */
+const char *cli_parse_backend(struct argp_state *state, const char *text);
+
 /* cli_plan_argp parses the options that every job has: how it is planned, run and reported. Its
  * input is a cli_job. */
 extern const struct argp cli_plan_argp;

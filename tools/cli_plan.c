@@ -34,12 +34,12 @@ int64_t cli_parse_count(struct argp_state *state, const char *option, const char
     return value;
 }
 
-static void parse_backend(struct argp_state *state, cli_job *job, const char *text)
+const char *cli_parse_backend(struct argp_state *state, const char *text)
 {
     if (strcmp(text, "auto") != 0 && strcmp(text, "host") != 0 && strcmp(text, "cuda") != 0) {
         argp_error(state, "--backend takes auto, host or cuda, not '%s'", text);
     }
-    job->plan.backend = text;
+    return text;
 }
 
 static void parse_launch(struct argp_state *state, cli_job *job, const char *text)
@@ -71,7 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         job->json = arg;
         return 0;
     case KEY_BACKEND:
-        parse_backend(state, job, arg);
+        job->plan.backend = cli_parse_backend(state, arg);
         return 0;
     case KEY_LAUNCH:
         parse_launch(state, job, arg);

@@ -43,10 +43,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         job->variable = arg;
         return 0;
     case KEY_BACKEND:
-        job->backend = arg;
-        if (strcmp(arg, "auto") != 0 && strcmp(arg, "host") != 0 && strcmp(arg, "cuda") != 0) {
-            argp_error(state, "--backend takes auto, host or cuda, not '%s'", arg);
-        }
+        job->backend = cli_parse_backend(state, arg);
         return 0;
     case KEY_ROUNDS:
         job->rounds = (int)cli_parse_count(state, "rounds", arg, 1, 100);
@@ -156,11 +153,10 @@ static json_t *trial_json(const lab_trial *t)
                      t->answer);
 }
 
-static ek_status check_answer(lab_trial *t, const lab_trial *base)
+static ek_status check_answer(const lab_trial *t, const lab_trial *base)
 {
     double limit = lab_way_is_eof(t->way) ? EOF_AGREES : CELLS_AGREES;
-    t->distance = fabs(t->answer - base->answer) / fabs(base->answer);
-    if (!(t->distance <= limit)) {
+    if (!(fabs(t->answer - base->answer) <= limit * fabs(base->answer))) {
         return EK_FAIL(EK_EDATA, "the trial '%s' gives %.9g where '%s' gives %.9g",
                        lab_way_name(t->way), t->answer, lab_way_name(base->way), base->answer);
     }

@@ -27,10 +27,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     probe_job *job = state->input;
     switch (key) {
     case KEY_BACKEND:
-        job->backend = arg;
-        if (strcmp(arg, "auto") != 0 && strcmp(arg, "host") != 0 && strcmp(arg, "cuda") != 0) {
-            argp_error(state, "--backend takes auto, host or cuda, not '%s'", arg);
-        }
+        job->backend = cli_parse_backend(state, arg);
         return 0;
     case KEY_JSON:
         job->json = arg;

@@ -15,3 +15,5 @@ assert all(t["middle_bytes"] == 0 for w, t in ways.items() if w != "naive")
 assert ways["gpu loop"]["launches"] >= 4 * 120 > ways["gpu loop, graph"]["launches"]
 assert ways["gpu loop, graph"]["graph_launches"] == 1
 END
+"$ekman" lab "$data/coads_3months.cdf" --backend cuda --rounds 1 >out.txt
+expect_text '^gpu loop, graph +[0-9.]+ ms' out.txt

@@ -26,6 +26,9 @@ assert abs(answer / json.load(open("eof.json"))["variance_fractions"][0] - 1) < 
 END
 "$ekman" lab air.nc --backend host --rounds 1 --json - >only.json
 python3 -c 'import json; json.load(open("only.json"))'
+# Ships' observations, missing here and there: statistics are of the values that are there.
+"$ekman" lab "$data/coads_3months.cdf" --backend host --rounds 1 >out.txt
+expect_text '^vectorised cpu +[0-9.]+ ms' out.txt
 rm ./*
 expect_failure 2 'give a file' -- "$ekman" lab
 expect_failure 1 'none.nc' -- "$ekman" lab none.nc

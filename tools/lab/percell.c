@@ -17,51 +17,32 @@ ek_status lab_no_branch(const void *args)
     return EK_OK;
 }
 
-/* statistic_of computes one statistic of a column, as its user would write it. */
-static double statistic_of(const double *column, int64_t n, int statistic)
-{
-    double sum = 0;
-    double squares = 0;
-    double low = column[0];
-    double high = column[0];
-    for (int64_t r = 0; r < n; r++) {
-        sum += column[r];
-        low = column[r] < low ? column[r] : low;
-        high = column[r] > high ? column[r] : high;
-    }
-    if (statistic == LAB_MEAN || statistic == LAB_RANGE) {
-        return statistic == LAB_MEAN ? sum / (double)n : high - low;
-    }
-    double mean = sum / (double)n;
-    for (int64_t r = 0; r < n; r++) {
-        squares += (column[r] - mean) * (column[r] - mean);
-    }
-    double variance = squares / (double)(n - 1);
-    return statistic == LAB_VAR ? variance : sqrt(variance);
-}
-
-/* column_statistic reads a column of values `stride` apart. */
+/* column_statistic computes one statistic of a cell's values, as its user would write it. */
 static double column_statistic(ek_stream_view in, int64_t cell, int statistic)
 {
-    int64_t n = in.header->rows;
     int64_t stride = in.header->cells;
+    int64_t end = in.header->rows * stride;
     double sum = 0;
+    double squares = 0;
     double low = INFINITY;
     double high = -INFINITY;
-    for (int64_t r = 0; r < n; r++) {
-        double value = ek_stream_value(in, r * stride + cell);
-        sum += value;
-        low = fmin(low, value);
-        high = fmax(high, value);
+    int64_t n = 0;
+    for (int64_t i = cell; i < end; i += stride) {
+        double value = ek_stream_value(in, i);
+        if (!isnan(value)) {
+            n++;
+            sum += value;
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
     }
+    double mean = sum / (double)n; /* NaN without values */
     if (statistic == LAB_MEAN || statistic == LAB_RANGE) {
-        return statistic == LAB_MEAN ? sum / (double)n : high - low;
+        return statistic == LAB_MEAN || n == 0 ? mean : high - low;
     }
-    double mean = sum / (double)n;
-    double squares = 0;
-    for (int64_t r = 0; r < n; r++) {
-        double d = ek_stream_value(in, r * stride + cell) - mean;
-        squares += d * d;
+    for (int64_t i = cell; i < end; i += stride) {
+        double value = ek_stream_value(in, i);
+        squares += isnan(value) ? 0 : (value - mean) * (value - mean);
     }
     double variance = squares / (double)(n - 1);
     return statistic == LAB_VAR ? variance : sqrt(variance);
@@ -82,12 +63,14 @@ ek_status lab_loop(const float *values, int64_t n_time, int64_t n_cells, double 
     if (column == NULL) {
         return EK_ENOMEM;
     }
+    ek_chunk_header header = {.cells = 1, .rows = (int32_t)n_time};
+    ek_stream_view view = {.header = &header, .values = column};
     for (int64_t cell = 0; cell < n_cells; cell++) {
         for (int64_t r = 0; r < n_time; r++) {
             column[r] = (double)values[r * n_cells + cell];
         }
         for (int s = 0; s < LAB_STATISTICS; s++) {
-            out[s * n_cells + cell] = statistic_of(column, n_time, s);
+            out[s * n_cells + cell] = column_statistic(view, 0, s);
         }
     }
     ek_free(column);

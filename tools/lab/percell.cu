@@ -35,16 +35,20 @@ static __device__ double add(double a, double b)
     return a + b;
 }
 
+/* Sums (value - mean)^power over the values that are there; power 0 counts them. */
 static __device__ double column_sum(const lab_percell_args &a, double mean, int power)
 {
     double sum = 0;
     for (int64_t r = threadIdx.x; r < a.in.header->rows; r += THREADS) {
         double d = ek_stream_value(a.in, r * a.in.header->cells + a.cell) - mean;
-        sum += power == 2 ? d * d : d;
+        if (!isnan(d)) {
+            sum += power == 2 ? d * d : power == 1 ? d : 1;
+        }
     }
     return block_reduce(sum, add);
 }
 
+/* fmin and fmax pass NaN over; without values the range is NaN. */
 static __device__ double column_range(const lab_percell_args &a)
 {
     double low = INFINITY;
@@ -55,19 +59,20 @@ static __device__ double column_range(const lab_percell_args &a)
         high = fmax(high, value);
     }
     high = block_reduce(high, [](double x, double y) { return fmax(x, y); });
-    return high - block_reduce(low, [](double x, double y) { return fmin(x, y); });
+    low = block_reduce(low, [](double x, double y) { return fmin(x, y); });
+    return low > high ? NAN : high - low;
 }
 
 static __global__ void percell(lab_percell_args a)
 {
-    int n = a.in.header->rows;
-    if (n == 0) {
+    if (a.in.header->rows == 0) {
         return;
     }
     double result = 0;
     if (a.statistic == LAB_RANGE) {
         result = column_range(a);
     } else {
+        double n = column_sum(a, 0, 0);
         result = column_sum(a, 0, 1) / n;
         if (a.statistic != LAB_MEAN) {
             result = column_sum(a, result, 2) / (n - 1);

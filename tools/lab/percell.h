@@ -26,7 +26,8 @@ typedef struct lab_percell_args {
     double *out;    /* one value */
 } lab_percell_args;
 
-/* The kernel: one statistic of one cell; divisor N - 1, NaN if a value is missing. */
+/* The kernel: one statistic of one cell; of the values that are there, divisor N - 1; NaN
+ * where there are too few. */
 ek_status lab_percell_host(const void *args);
 ek_status lab_percell_cuda(const void *args, ek_queue *queue);
 

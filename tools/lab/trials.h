@@ -31,8 +31,7 @@ typedef struct lab_trial {
     double up_bytes, down_bytes; /* between host and device */
     double middle_bytes;         /* of these, in the middle of the work: there and back again */
     double host_s;               /* of wall: the decomposition on the host while the device idles */
-    double answer;   /* the first mode's fraction of variance, or the mean over cells of the std */
-    double distance; /* greatest relative difference from the first trial of its kind */
+    double answer; /* the first mode's fraction of variance, or the mean over cells of the std */
 } lab_trial;
 
 const char *lab_way_name(lab_way way);    /* "graph" */
